@@ -19,7 +19,7 @@ _MAX_SHOWN = 5
 class StartToolSearch(Protocol):
     """Search over the tools of a store."""
 
-    async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
+    async def find_tools_for_all(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
         """Return the best tools of each request, best first."""
         ...
 
@@ -62,7 +62,7 @@ async def check_findability(
     """
     all_requests = list(dict.fromkeys(request for tool_requests in requests.values() for request in tool_requests))
     hits = (
-        dict(zip(all_requests, await comparison.after.start_tools_of(all_requests, TOP_K), strict=True))
+        dict(zip(all_requests, await comparison.after.find_tools_for_all(all_requests, TOP_K), strict=True))
         if all_requests
         else {}
     )
@@ -127,8 +127,8 @@ async def _find_displaced(
             served.setdefault(served_request.request, served_request)
     if not served:
         return {}
-    before = await comparison.before.start_tools_of(list(served), TOP_K)
-    after = await comparison.after.start_tools_of(list(served), TOP_K)
+    before = await comparison.before.find_tools_for_all(list(served), TOP_K)
+    after = await comparison.after.find_tools_for_all(list(served), TOP_K)
     displaced: dict[ToolId, list[tuple[ServedRequest, ToolId]]] = {}
     for served_request, old, now in zip(served.values(), before, after, strict=True):
         ids_before, ids_after = ({hit.id for hit in hits} for hits in (old, now))

@@ -15,7 +15,7 @@ import orjson
 from admission.findings import MISSING_ADDRESS, report_failure
 from admission.limits import ReadLimits
 from domain.errors import BrokenInputError, TooManyOperationsError
-from domain.operations import NO_TAG, Operation, OperationChoice, OperationOutline, TagCount
+from domain.tool_source import NO_TAG, Operation, OperationChoice, OperationOutline, TagCount
 from graph.importers.openapi import METHODS, read_openapi
 from graph.importers.openapi_files import read_json, to_openapi
 from graph.importers.openapi_nodes import Schema, copy_duplicate_keys, to_mapping

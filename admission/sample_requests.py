@@ -8,10 +8,9 @@ from agent.text import clean_text
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import split_words
-from synthesis.combinations import Combination
+from synthesis.combinations import Combination, mine_toolset
 from synthesis.intent_program import write_program
 from synthesis.intents import QueryPath, enumerate_intents
-from synthesis.mining import mine_toolset
 from synthesis.questions import render_questions
 
 MAX_REQUESTS = 3

@@ -20,9 +20,8 @@ import orjson
 
 from admission.limits import MIB, ReadLimits
 from domain.errors import BrokenInputError, TooManyOperationsError
-from domain.operations import OperationChoice, OperationOutline
-from domain.tool import ToolDoc, tool_id
-from domain.tool_source import Finding
+from domain.tool import ToolDoc, make_tool_id
+from domain.tool_source import Finding, OperationChoice, OperationOutline
 from graph.importers.mcp import McpListing, McpSource
 
 _ROOT = Path(__file__).parents[__name__.count(".")]
@@ -196,7 +195,7 @@ async def _build_document(
     source = f"openapi:{name}"[:500]
     async for line in iterate_fairly(lines):
         tool = ToolDoc.model_validate_json(line)
-        if tool.id != tool_id(*category_and_toolset, tool.api):
+        if tool.id != make_tool_id(*category_and_toolset, tool.api):
             raise BrokenInputError("could not be read: a tool of it lies outside its source", file=name)
         tools.append(tool.model_copy(update={"source": source}))
     findings = tuple(Finding.model_validate(one) for one in last["findings"])

@@ -26,16 +26,18 @@ from agent.resume_record import ReplayRecord
 from domain.event import (
     CallStarted,
     CandidatesConsidered,
+    MemoryRecalled,
+    NoSolution,
     PathEnded,
     PlanReady,
     ProgramFailed,
     ProgramRefused,
     ProgramStarted,
     ReflectionMade,
+    SolutionTaken,
     StepBacktracked,
     StepChosen,
 )
-from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken
 from domain.plan import Binding
 from domain.program import Program, ProgramPlan
 

@@ -11,6 +11,8 @@ from domain.event import (
     CallStarted,
     CandidatesConsidered,
     Event,
+    MemoryRecalled,
+    NoSolution,
     PathEnded,
     PlanReady,
     PolicyFellBack,
@@ -21,11 +23,11 @@ from domain.event import (
     ProgramStarted,
     QuestionAnswered,
     ReflectionMade,
+    SolutionTaken,
     StepBacktracked,
     StepChosen,
     SubtaskStarted,
 )
-from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken
 from domain.program import ProgramPlan
 from domain.tool import ToolId
 

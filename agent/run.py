@@ -83,7 +83,7 @@ async def decompose_request(
 
 async def find_tool_categories(request: str, search: ToolFinder) -> tuple[str, ...]:
     """Return the categories of the tools nearest to a request, nearest first."""
-    nearest = [tool.id for tools in await search.start_tools_of([request], _NEAREST_TOOLS) for tool in tools]
+    nearest = [tool.id for tools in await search.find_tools_for_all([request], _NEAREST_TOOLS) for tool in tools]
     return tuple(dict.fromkeys(split_tool_id(tool)[0] for tool in nearest))[:_MAX_CATEGORIES]
 
 
@@ -237,7 +237,7 @@ class _ActiveRun:
         if deps.user.files.new and not deps.can_read_files:
             await self._give_up(f"{NEEDS_MODEL_MESSAGE}{_FILE_ADVICE}.\n")
             return
-        if deps.planning.plan is None and not deps.user.files.new and not await deps.knowledge.search.size():
+        if deps.planning.plan is None and not deps.user.files.new and not await deps.knowledge.search.count_tools():
             await self._give_up(f"{_NO_TOOLS_MESSAGE}.\n")
             return
         earlier_requests = (
@@ -291,7 +291,7 @@ class _ActiveRun:
         if (plan := self._deps.planning.plan) is not None:
             (subtask,) = build_single_subtask(self._request, "its plan is given").subtasks
             source = try_parse_source(plan.program.text)
-            earlier_numbers = sorted(self._earlier_steps) if source is not None and EARLIER in source.uses else []
+            earlier_numbers = sorted(self._earlier_steps) if source is not None and EARLIER in source.read_names else []
             return replace(subtask, earlier=tuple(earlier_numbers))
         if not self._deps.tries_program_first or (self._earlier_steps and not self._deps.can_use_earlier_results):
             return None

@@ -10,6 +10,7 @@ from domain.event import (
     CallFinished,
     Event,
     EventRecord,
+    NoSolution,
     PathEnded,
     PlanReady,
     ProgramEnded,
@@ -21,10 +22,10 @@ from domain.event import (
     QuestionAnswered,
     RunFinished,
     RunStarted,
+    SolutionTaken,
     SubtaskStarted,
 )
 from domain.given_file import FileNote
-from domain.learning_events import NoSolution, SolutionTaken
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program

@@ -31,14 +31,14 @@ class CallCounter:
             case CallFinished(step=step, result=result):
                 # A step whose call was repeated has several starts and one end: only the last call's result is known,
                 # and each earlier one was made.
-                begun = self._started.pop((subtask, step), 0)
-                calls_made = max(begun, 1) if is_made(result) else begun - 1
+                started_count = self._started.pop((subtask, step), 0)
+                calls_made = max(started_count, 1) if was_call_made(result) else started_count - 1
                 if calls_made > 0:
                     self.by_tool[result.tool] += calls_made
             case _:
                 return
 
 
-def is_made(result: StepResult) -> bool:
+def was_call_made(result: StepResult) -> bool:
     """Return whether a call that began reached its tool, whatever the tool answered."""
     return result.status not in ("skipped", "missing") and (result.outcome is None or result.attempts > 0)

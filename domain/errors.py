@@ -91,7 +91,9 @@ class UnavailableError(FootpathError):
         """
         if not (self.part or isinstance(self, TransientError)):
             return str(self)
-        parts = [_PART_NAMES.get(one, one) for one in self.part.split(", ")] if self.part else ["a store"]
+        parts = (
+            [_PART_NAMES.get(part_name, part_name) for part_name in self.part.split(", ")] if self.part else ["a store"]
+        )
         return f"{' and '.join(parts)} {self.state}"
 
 

@@ -50,6 +50,6 @@ def describe_errors(error: ValidationError, limit: int = 3) -> str:
     The location of the whole input is ``it``. Values are never shown.
     """
     return "; ".join(
-        f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}"
-        for one in error.errors(include_url=False, include_input=False)[:limit]
+        f"{'.'.join(map(str, detail['loc'])) or 'it'}: {detail['msg']}"
+        for detail in error.errors(include_url=False, include_input=False)[:limit]
     )

@@ -34,8 +34,8 @@ class Program(Model):
     def combine_with(self, cells: "Sequence[Program]") -> "Program":
         """Return this program as a continuation of earlier cells, so that it may call their functions, too."""
         programs = (*cells, self)  # this program comes last, so its own meaning of a name wins
-        tools = {name: tool for one in programs for name, tool in one.tools.items()}
-        arguments = {name: names for one in programs for name, names in one.arguments.items()}
+        tools = {name: tool for program in programs for name, tool in program.tools.items()}
+        arguments = {name: names for program in programs for name, names in program.arguments.items()}
         return self.model_copy(update={"tools": tools, "arguments": arguments})
 
 

@@ -47,27 +47,27 @@ class Slice(Model):
     def is_foreign(self) -> bool:
         """True if it contains anything that is not from the author, the user or the date."""
         return any(
-            one.kind in ("call", "error", "file", "unknown") or (one.kind == "input" and one.name != "today")
-            for one in self.sources
+            source.kind in ("call", "error", "file", "unknown") or (source.kind == "input" and source.name != "today")
+            for source in self.sources
         )
 
     @property
     def is_traced(self) -> bool:
         """True if the tool is known that each foreign value in it came from."""
         return not any(
-            one.kind == "unknown" or (one.kind == "input" and one.name != "today" and not one.tool)
-            for one in self.sources
+            source.kind == "unknown" or (source.kind == "input" and source.name != "today" and not source.tool)
+            for source in self.sources
         )
 
     @property
     def is_literal(self) -> bool:
         """True if it is nothing but one constant of the program, or one given input."""
-        return all(one.kind in ("constant", "said", "given") for one in self.sources) and len(self.sources) <= 1
+        return all(source.kind in ("constant", "said", "given") for source in self.sources) and len(self.sources) <= 1
 
     @property
     def tools(self) -> frozenset[ToolId]:
         """The tools whose responses it contains."""
-        return frozenset(one.tool for one in self.sources if one.tool)
+        return frozenset(source.tool for source in self.sources if source.tool)
 
 
 ValueKind = Literal["said", "document", "file", "field", "written", "computed", "prose", "others"]
@@ -120,7 +120,7 @@ def describe_origin(origin: ValueOrigin) -> str:
 def _is_already_described(origin: ValueOrigin, value_slice: Slice) -> bool:
     """Return whether the slice adds nothing: no conditions, and only responses of the origin's own tool."""
     return not value_slice.conditions and all(
-        one.kind == "call" and one.tool == origin.tool for one in value_slice.sources
+        source.kind == "call" and source.tool == origin.tool for source in value_slice.sources
     )
 
 

@@ -13,21 +13,21 @@ from threading import RLock
 from types import CodeType
 from typing import Any
 
-Place = tuple[int, int]
+SourcePosition = tuple[int, int]
 """Line from 1 and UTF-8 byte offset in it from 0, as syntax trees count them."""
-_parsing = RLock()
+_parse_lock = RLock()
 """Re-entrant, since a finalizer that the garbage collector runs while a tree is built may parse too."""
 
 
 def parse_module(text: str | bytes) -> ast.Module:
     """Return a new tree, which the caller may change. Raises what :func:`ast.parse` does."""
-    with _parsing:
+    with _parse_lock:
         return ast.parse(text)
 
 
 def parse_expression(text: str) -> ast.Expression:
     """Return the tree of a single expression; raises what :func:`ast.parse` does."""
-    with _parsing:
+    with _parse_lock:
         return ast.parse(text, mode="eval")
 
 
@@ -79,7 +79,7 @@ def map_parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
     return {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
 
 
-def get_place(node: ast.AST) -> Place:
+def get_position(node: ast.AST) -> SourcePosition:
     """Return where a node begins; (0, 0) if it has no position."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
@@ -113,22 +113,22 @@ def list_argument_values(call: ast.Call) -> list[ast.expr]:
 
 def collect_bound_names(tree: ast.AST) -> set[str]:
     """Return all names that a tree binds anywhere."""
-    bound: set[str] = set()
+    bound_names: set[str] = set()
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                bound.add(name)
+                bound_names.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
+                bound_names.add(name)
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                bound.add(name)
+                bound_names.add(name)
             case ast.MatchMapping(rest=str(name)):
-                bound.add(name)
+                bound_names.add(name)
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                bound.update((one.asname or one.name).partition(".")[0] for one in names)
+                bound_names.update((alias.asname or alias.name).partition(".")[0] for alias in names)
             case _:
                 pass
-    return bound
+    return bound_names
 
 
 def list_assigned_names(node: ast.stmt) -> list[str]:
@@ -140,8 +140,8 @@ def list_assigned_names(node: ast.stmt) -> list[str]:
             return _find_root_names(target)
         case ast.AnnAssign(target, _, value):
             return _find_root_names(target) if value is not None else []
-        case ast.Expr(ast.Call(func=ast.Attribute(value=held))):
-            return _find_root_names(held)
+        case ast.Expr(ast.Call(func=ast.Attribute(value=receiver))):
+            return _find_root_names(receiver)
         case _:
             return []
 
@@ -165,11 +165,11 @@ def read_attribute_docstrings(text: str) -> dict[str, str]:
     ``text``: the definition of the class. Raises what :func:`ast.parse` does.
     """
     definition = parse_module(text).body[0]
-    found: dict[str, str] = {}
-    for field, below in pairwise(definition.body if isinstance(definition, ast.ClassDef) else ()):
-        match field, below:
+    docstrings: dict[str, str] = {}
+    for field, following in pairwise(definition.body if isinstance(definition, ast.ClassDef) else ()):
+        match field, following:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str() as docstring)):
-                found[name] = cleandoc(docstring)
+                docstrings[name] = cleandoc(docstring)
             case _:
                 pass
-    return found
+    return docstrings

@@ -8,7 +8,7 @@ return different results.
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
-TIED = 1e-6
+TIE_TOLERANCE = 1e-6
 """Cosines that differ by less are equal; it is about ten times the effect of another order of summation."""
 _DIGITS = 6
 """Decimals to which scores are rounded before they are compared."""
@@ -19,14 +19,14 @@ Result = TypeVar("Result")
 
 
 def rank_results(
-    results: Iterable[Result], limit: int, score: Callable[[Result], float], name: Callable[[Result], Any]
+    results: Iterable[Result], limit: int, get_score: Callable[[Result], float], get_key: Callable[[Result], Any]
 ) -> list[Result]:
-    """Return the ``limit`` best results, best first; results of equal score are ordered by ``name``."""
-    return sorted(results, key=lambda one: (-round(score(one), _DIGITS), name(one)))[: max(limit, 0)]
+    """Return the ``limit`` best results, best first; results of equal score are ordered by ``get_key``."""
+    return sorted(results, key=lambda one: (-round(get_score(one), _DIGITS), get_key(one)))[: max(limit, 0)]
 
 
 async def find_with_ties(
-    find: Callable[[int], Awaitable[list[Result]]], limit: int, score: Callable[[Result], float]
+    find: Callable[[int], Awaitable[list[Result]]], limit: int, get_score: Callable[[Result], float]
 ) -> list[Result]:
     """Return at least the ``limit`` best results and all that tie with the last of them.
 
@@ -35,12 +35,12 @@ async def find_with_ties(
     Args:
         find: returns as many results as it is asked for, best first, if there are so many.
         limit: number of results that are needed.
-        score: returns the score of a result.
+        get_score: returns the score of a result.
     """
     requested = limit + _EXTRA_RESULTS
     while True:
         results = await find(requested)
         # Done if there are no more results, or the last one is worse than the tie at the limit.
-        if len(results) < requested or score(results[-1]) < score(results[limit - 1]) - TIED:
+        if len(results) < requested or get_score(results[-1]) < get_score(results[limit - 1]) - TIE_TOLERANCE:
             return results
         requested *= 2

@@ -33,7 +33,7 @@ For others only an administrator or the tool's author may.
 _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 
 
-_OVERRIDE = re.compile(r"(?=.*(?:method|verb|http))(?=.*(?:overrid|tunnell?ed)).*|x(?:http|rest)?(?:method|verb)")
+_OVERRIDE_NAME = re.compile(r"(?=.*(?:method|verb|http))(?=.*(?:overrid|tunnell?ed)).*|x(?:http|rest)?(?:method|verb)")
 """Names of parameters by which servers and proxies take another method, without the separators of their words.
 
 Examples are X-HTTP-Method-Override and X-REST-Method.
@@ -45,11 +45,11 @@ _SEPARATOR = re.compile(r"[\W_]+")
 
 def find_method_override(names: Iterable[str]) -> str:
     """Return the first parameter that may override the method of the request; empty if there is none."""
-    return next((name for name in names if _sets_method(name.lower())), "")
+    return next((name for name in names if _is_method_override(name.lower())), "")
 
 
-def _sets_method(name: str) -> bool:
-    return bool(_OVERRIDING_FIELD.fullmatch(name) or _OVERRIDE.fullmatch(_SEPARATOR.sub("", name)))
+def _is_method_override(name: str) -> bool:
+    return bool(_OVERRIDING_FIELD.fullmatch(name) or _OVERRIDE_NAME.fullmatch(_SEPARATOR.sub("", name)))
 
 
 class SideEffect(NamedTuple):

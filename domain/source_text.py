@@ -46,7 +46,7 @@ def parse_sources(texts: Sequence[str]) -> "list[SourceText]":
     return [SourceText(text) if text in texts[:number] else parse_source(text) for number, text in enumerate(texts)]
 
 
-def normalize(text: str) -> str:
+def normalize_source(text: str) -> str:
     """Return a text in Python's own layout, without comments."""
     return ast.unparse(parse_source(text).tree)
 
@@ -182,7 +182,7 @@ class SourceStatement:
         return self.node.name if isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef) else ""
 
     @property
-    def only_called(self) -> str:
+    def sole_called_function(self) -> str:
         """The function that it calls, awaited or not, if it does nothing else; otherwise empty."""
         value = self.node.value if isinstance(self.node, ast.Expr) else None
         call = value.value if isinstance(value, ast.Await) else value
@@ -202,7 +202,7 @@ class SourceText:
         self.tree = parse_module(text)
 
     @cached_property
-    def starts(self) -> list[int]:
+    def line_starts(self) -> list[int]:
         """Offset of each line's beginning in UTF-8 bytes; lines as the parser counts them."""
         return find_line_starts(self.text)
 
@@ -222,22 +222,22 @@ class SourceText:
         return tuple(_iterate_names(self.tree))
 
     @cached_property
-    def names_read(self) -> Counter[str]:
+    def read_counts(self) -> Counter[str]:
         """How often each name is read."""
         return self._count_names(ast.Load)
 
     @cached_property
-    def uses(self) -> frozenset[str]:
+    def read_names(self) -> frozenset[str]:
         """The names that it reads."""
-        return frozenset(self.names_read)
+        return frozenset(self.read_counts)
 
     @cached_property
-    def names_set(self) -> Counter[str]:
+    def assignment_counts(self) -> Counter[str]:
         """How often each name is set."""
         return self._count_names(ast.Store)
 
     @cached_property
-    def names_bound(self) -> frozenset[str]:
+    def bound_names(self) -> frozenset[str]:
         """All names that the text binds anywhere."""
         return frozenset(collect_bound_names(self.tree))
 
@@ -245,13 +245,13 @@ class SourceText:
     def exported_names(self) -> frozenset[str]:
         """The names that stay bound for a text that runs after this one: variables, functions and imports."""
         imports = (node for node in ast.walk(self.tree) if isinstance(node, ast.alias))
-        functions = (one.defined_function for one in self.statements if one.defined_function)
+        functions = (node.defined_function for node in self.statements if node.defined_function)
         return frozenset(
-            (*self.names_set, *functions, *((one.asname or one.name).partition(".")[0] for one in imports))
+            (*self.assignment_counts, *functions, *((node.asname or node.name).partition(".")[0] for node in imports))
         )
 
     @cached_property
-    def texts(self) -> tuple[str, ...]:
+    def string_constants(self) -> tuple[str, ...]:
         """Its string constants, the outer ones first."""
         constants = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
         return tuple(value for value in constants if isinstance(value, str))
@@ -263,24 +263,24 @@ class SourceText:
         return self.to_expression(last.value) if isinstance(last, ast.Expr) else None
 
     @cached_property
-    def kinds(self) -> frozenset[str]:
+    def node_types(self) -> frozenset[str]:
         """The class names of its nodes: ``Await``, ``Assign``."""
         return frozenset(type(node).__name__ for node in ast.walk(self.tree))
 
     @cached_property
-    def keys(self) -> frozenset[object]:
+    def dict_keys(self) -> frozenset[object]:
         """The constant keys of its dictionary literals."""
         dicts = (node for node in ast.walk(self.tree) if isinstance(node, ast.Dict))
         return frozenset(key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant))
 
-    def find_places(self, name: str) -> list[tuple[int, bool]]:
+    def find_occurrences(self, name: str) -> list[tuple[int, bool]]:
         """Return the offsets of a name in UTF-8 bytes, each with whether it is within an f-string."""
         strings = (node for node in ast.walk(self.tree) if isinstance(node, ast.JoinedStr))
         nodes_in_f_strings = {node for string in strings for node in ast.walk(string)}
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name) and node.id == name)
         return [(self.get_span(node)[0], node in nodes_in_f_strings) for node in nodes]
 
-    def is_within(self, nodes: int, levels: int) -> bool:
+    def fits_within(self, nodes: int, levels: int) -> bool:
         """Return whether the tree has at most this many nodes and levels."""
         level: list[ast.AST] = [self.tree]
         counted = 0
@@ -308,7 +308,7 @@ class SourceText:
 
     def _to_offset(self, line: int, offset: int) -> int:
         return (
-            self.starts[min(line, len(self.starts)) - 1] + offset
+            self.line_starts[min(line, len(self.line_starts)) - 1] + offset
         )  # Python may report a line beyond the text for a node in an f-string
 
     def _read_statements(self, body: Sequence[ast.stmt], *, outermost: bool) -> Iterator[SourceStatement]:
@@ -335,15 +335,15 @@ def _iterate_names(node: ast.AST) -> Iterator[str]:
 def _read_calls(source: SourceText) -> Iterator[SourceCall]:
     """Yield the calls of a text in order, in two passes: what surrounds them is known only after the first."""
     awaits: dict[ast.AST, ast.Await] = {}
-    holders: dict[ast.AST, str] = {}
+    assigned_names: dict[ast.AST, str] = {}
     nodes_in_f_strings = set[ast.AST]()
-    data = source.text.encode()
+    encoded_text = source.text.encode()
     for node in ast.walk(source.tree):
         match node:
             case ast.Await(value):
                 awaits[value] = node
             case ast.Assign([ast.Name(name)], ast.Await(value)):
-                holders[value] = name
+                assigned_names[value] = name
             case ast.JoinedStr():
                 nodes_in_f_strings.update(ast.walk(node))
             case _:
@@ -351,8 +351,8 @@ def _read_calls(source: SourceText) -> Iterator[SourceCall]:
     for node in list_calls(source.tree):
         start, end = source.get_span(node)
         arguments = tuple(
-            SourceArgument(one.arg or "", source.to_expression(one.value), source.get_span(one)[0])
-            for one in node.keywords
+            SourceArgument(keyword.arg or "", source.to_expression(keyword.value), source.get_span(keyword)[0])
+            for keyword in node.keywords
         )
         yield SourceCall(
             node,
@@ -361,8 +361,8 @@ def _read_calls(source: SourceText) -> Iterator[SourceCall]:
             arguments,
             start,
             end,
-            len(data[start - node.col_offset : start].decode(errors="replace")) + 1,
+            len(encoded_text[start - node.col_offset : start].decode(errors="replace")) + 1,
             source.get_span(awaits[node])[0] if node in awaits else None,
-            holders.get(node, ""),
+            assigned_names.get(node, ""),
             node in nodes_in_f_strings,
         )

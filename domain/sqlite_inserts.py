@@ -8,7 +8,7 @@ _FALLBACK_LOCALES = ("C.UTF-8", "en_US.UTF-8", "C")
 """C locales in which ``I`` and ``i`` are one letter; the first available one is used."""
 
 
-def recognise_inserts() -> None:
+def ensure_inserts_recognised() -> None:
     """Change ``LC_CTYPE`` if it keeps Python from recognising ``INSERT``; call before opening a database.
 
     The module compares a statement's first word by the C library's rules. In Turkish and Azeri ``I`` is not the upper
@@ -16,7 +16,7 @@ def recognise_inserts() -> None:
     and ``executemany`` rejects it. Only ``LC_CTYPE`` changes; text stays UTF-8, and numbers, dates and sorting stay
     the user's.
     """
-    if _recognises_inserts():
+    if _are_inserts_recognised():
         return
     for name in _FALLBACK_LOCALES:
         with suppress(locale.Error):  # the machine lacks it
@@ -24,7 +24,7 @@ def recognise_inserts() -> None:
             return
 
 
-def _recognises_inserts() -> bool:
+def _are_inserts_recognised() -> bool:
     """Return whether the C library treats both spellings as one word.
 
     Asking SQLite itself would block the event loop of whoever opens a database.

@@ -10,7 +10,7 @@ from domain.model import Model
 from domain.side_effect import MCP, DeclaredEffect, SideEffect, determine_side_effect, find_method_override
 
 ToolId = NewType("ToolId", str)
-"""``category/toolset/api``, each part percent-encoded; made by :func:`tool_id` only."""
+"""``category/toolset/api``, each part percent-encoded; made by :func:`make_tool_id` only."""
 
 FINISH = ToolId("Finish")
 """The node that ends a path; every tool is linked to it. It has no document and is never scored."""
@@ -38,19 +38,19 @@ _IDEMPOTENT_METHODS = frozenset({"PUT", "DELETE"})
 """Methods with side effects for which calling twice equals calling once."""
 
 
-def tool_id(category: str, toolset: str, api: str) -> ToolId:
+def make_tool_id(category: str, toolset: str, api: str) -> ToolId:
     """Return the id of a tool, whose parts may hold any character. Make ids with this function only."""
     return ToolId("/".join(quote(part, safe="") for part in (category, toolset, api)))
 
 
 @lru_cache(maxsize=65_536)
 def split_tool_id(tool: ToolId) -> tuple[str, str, str]:
-    """Return ``(category, toolset, api)`` of an id made by :func:`tool_id`."""
+    """Return ``(category, toolset, api)`` of an id made by :func:`make_tool_id`."""
     category, toolset, api = tool.split("/")
     return unquote(category), unquote(toolset), unquote(api)
 
 
-def unresolved_id(function: str, category: str = "", toolset: str = "") -> ToolId:
+def make_unresolved_id(function: str, category: str = "", toolset: str = "") -> ToolId:
     """Return the id of a node whose name matches no document, or several.
 
     The category part starts with ``?``, which no document's id does, so it never collides with a real one.
@@ -59,7 +59,7 @@ def unresolved_id(function: str, category: str = "", toolset: str = "") -> ToolI
 
 
 def is_unresolved(tool: ToolId) -> bool:
-    """Return whether the id was made by :func:`unresolved_id`."""
+    """Return whether the id was made by :func:`make_unresolved_id`."""
     return tool.startswith("?")
 
 
@@ -238,7 +238,9 @@ class ToolDoc(Model):
     @property
     def effect(self) -> SideEffect:
         """The side effects of calling it, and which source says so."""
-        override = find_method_override(name for one in self.parameters for name in (one.wire_name, one.name))
+        override = find_method_override(
+            name for parameter in self.parameters for name in (parameter.wire_name, parameter.name)
+        )
         return determine_side_effect(self.method, self.api, self.side_effect, self.marked, override)
 
     @property
@@ -250,14 +252,14 @@ class ToolDoc(Model):
         return self.effect.reads
 
     @property
-    def harmless_again(self) -> bool:
+    def is_effectively_idempotent(self) -> bool:
         """True if calling it twice has the effect of calling it once, even if the server does not compare calls."""
         return self.safe or self.idempotent or self.method in _IDEMPOTENT_METHODS
 
     @property
     def repeatable(self) -> bool:
         """True if a caller may retry: calling again is harmless, or the server recognises a repeated call."""
-        return self.harmless_again or bool(self.idempotency_header)
+        return self.is_effectively_idempotent or bool(self.idempotency_header)
 
     @property
     def resource(self) -> str:
@@ -278,4 +280,4 @@ class ToolDoc(Model):
     @property
     def required(self) -> tuple[Parameter, ...]:
         """The parameters that a call must have."""
-        return tuple(p for p in self.parameters if p.required)
+        return tuple(parameter for parameter in self.parameters if parameter.required)

@@ -17,27 +17,27 @@ class CachedToolFinder:
         self._start_tools: dict[tuple[str, int], Sequence[RetrievedTool]] = {}
         self._relevance: dict[tuple[tuple[str, ...], ToolId], tuple[float, ...] | None] = {}
 
-    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[RetrievedTool]]:
+    async def find_tools_for_all(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[RetrievedTool]]:
         """Return the retriever's results, from the cache where possible."""
         new = [request for request in dict.fromkeys(requests) if (request, limit) not in self._start_tools]
         if new:
-            results = await self._finder.start_tools_of(new, limit)
+            results = await self._finder.find_tools_for_all(new, limit)
             self._start_tools |= {(request, limit): hits for request, hits in zip(new, results, strict=True)}
         return [self._start_tools[request, limit] for request in requests]
 
-    async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
+    async def score_relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
         """Return the retriever's scores, from the cache where possible."""
         key = tuple(texts)
         new = [tool for tool in ids if (key, tool) not in self._relevance]
         if new:
-            scores = await self._finder.relevance(key, new)
+            scores = await self._finder.score_relevance(key, new)
             self._relevance |= {(key, tool): scores.get(tool) for tool in new}
         cached = {tool: self._relevance[key, tool] for tool in ids}
         return {tool: values for tool, values in cached.items() if values is not None}
 
-    async def size(self) -> int:
+    async def count_tools(self) -> int:
         """Return the number of tools."""
-        return await self._finder.size()
+        return await self._finder.count_tools()
 
 
 class CachedOtherMemories:

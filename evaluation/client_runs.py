@@ -10,7 +10,7 @@ from pydantic.types import JsonValue
 from domain.event import CallFinished, Event, RunFinished, RunOutcome
 from domain.model import Model
 from domain.plan import StepResult
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from domain.usage import Usage
 from evaluation.client_agent import ClientRun
 from evaluation.correctness import Cause, judge
@@ -109,7 +109,7 @@ def _to_events(run: ClientRun, answers: Sequence[ServiceAnswer]) -> list[Event]:
     """Convert the client's run to the events that a run of the product would have."""
     results = [
         StepResult(
-            tool=tool_id("playground", "playground", one.operation),
+            tool=make_tool_id("playground", "playground", one.operation),
             status="ok" if 200 <= one.status < 300 else "failed",
             http_status=one.status,
             response=one.body,

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from domain.event import CallFinished, Event
-from domain.learning_events import SolutionTaken
+from domain.event import CallFinished, Event, SolutionTaken
 from domain.tool import split_tool_id
 from evaluation.correctness import AnswerVerdict
 

@@ -54,7 +54,7 @@ class LeaveOneOutWalks:
             UnavailableError: the encoder is unavailable.
         """
         self._vectors = await embedder.embed([build_pattern(request) for request, _ in self._requests], "query")
-        self._scale = (await embedder.scale()).requests
+        self._scale = (await embedder.get_cosine_scale()).requests
 
     def exclude_request(self, request: str) -> None:
         """Exclude this request, and those that nearly equal it, from now on."""

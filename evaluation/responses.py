@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from graph.function_names import NameIndex
 from graph.importers.jsonl import parse_recorded_call
 from graph.importers.lines import read_lines
@@ -33,7 +33,7 @@ class RecordedToolDocs:
         if document is not None:
             return document
         name = api or "unnamed"
-        generated_id = tool_id(category or "unnamed", toolset or "unnamed", name)
+        generated_id = make_tool_id(category or "unnamed", toolset or "unnamed", name)
         return ToolDoc(id=generated_id, category=category, toolset=toolset, api=name, function=name)
 
     def iterate_examples(self) -> Iterator[tuple[ToolDoc, str]]:

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from evaluation.api_names import ApiName, get_api_name
 from evaluation.queries import RetrievalQuery
-from retriever.metrics import completeness, lenient_ndcg, ndcg, recall, reciprocal_rank
+from retriever.metrics import (
+    compute_completeness,
+    compute_lenient_ndcg,
+    compute_ndcg,
+    compute_recall,
+    compute_reciprocal_rank,
+)
 from retriever.search import ToolHit
 
 DEPTH = 50
@@ -24,13 +30,13 @@ LENIENT = "ndcg@5 lenient (ToolGen)"
 
 Measure = Callable[[Sequence[ApiName], frozenset[ApiName]], float]
 MEASURES: Mapping[str, Measure] = {
-    "ndcg@1": lambda ranking, relevant: ndcg(ranking, relevant, 1),
-    "ndcg@5": lambda ranking, relevant: ndcg(ranking, relevant, 5),
-    LENIENT: lambda ranking, relevant: lenient_ndcg(ranking, relevant, 5),
-    "recall@5": lambda ranking, relevant: recall(ranking, relevant, 5),
-    "recall@10": lambda ranking, relevant: recall(ranking, relevant, 10),
-    "comp@5": lambda ranking, relevant: completeness(ranking, relevant, 5),
-    "mrr": reciprocal_rank,
+    "ndcg@1": lambda ranking, relevant: compute_ndcg(ranking, relevant, 1),
+    "ndcg@5": lambda ranking, relevant: compute_ndcg(ranking, relevant, 5),
+    LENIENT: lambda ranking, relevant: compute_lenient_ndcg(ranking, relevant, 5),
+    "recall@5": lambda ranking, relevant: compute_recall(ranking, relevant, 5),
+    "recall@10": lambda ranking, relevant: compute_recall(ranking, relevant, 10),
+    "comp@5": lambda ranking, relevant: compute_completeness(ranking, relevant, 5),
+    "mrr": compute_reciprocal_rank,
 }
 
 Figures = dict[str, float]
@@ -40,7 +46,7 @@ Table = dict[str, Figures]
 class RetrievalSearch(Protocol):
     """The search that is evaluated."""
 
-    async def start_tools(self, request: str, limit: int) -> list[ToolHit]: ...
+    async def find_tools(self, request: str, limit: int) -> list[ToolHit]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ async def rank_all(
     """
     for done, query in enumerate(queries, 1):
         results = {
-            name: await _rank_query(query, search.start_tools(query.query, depth)) for name, search in searches.items()
+            name: await _rank_query(query, search.find_tools(query.query, depth)) for name, search in searches.items()
         }
         for name, result in results.items():
             into.setdefault(name, []).append(result)

@@ -85,7 +85,7 @@ async def collect_errors(
 async def _build_error(
     query: RetrievalQuery, search: RetrievalSearch, graph: GraphStore, documents: dict[ApiName, list[ToolId]]
 ) -> RetrievalError:
-    hits = await search.start_tools(query.query, DEPTH)
+    hits = await search.find_tools(query.query, DEPTH)
     ranking = list(dict.fromkeys(get_api_name(hit.id) for hit in hits))
     own = {api: documents[api][0] for api in query.relevant if api in documents}
     texts = await graph.get_tools({*own.values(), *(hit.id for hit in hits[:MAX_FOUND_TOOLS])})

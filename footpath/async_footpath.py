@@ -96,7 +96,7 @@ class AsyncFootpath:
         """Search for tools, best first, without using the graph. ``category`` limits the search to one category."""
         search = await self._container.open_search()
         filters = {"category": await find_category(self._container.graph, category)} if category else None
-        hits = await search.start_tools(request, limit, filters)
+        hits = await search.find_tools(request, limit, filters)
         docs = await self._container.graph.get_tools([hit.id for hit in hits])
         return [
             FoundTool(hit.id, docs[hit.id].description if hit.id in docs else "", hit.score, tuple(hit.alike))

@@ -8,9 +8,8 @@ from agent.conversation import MAX_EARLIER_RUNS, EarlierRun, build_earlier_run
 from agent.offer import tool_offer
 from agent.programs.signatures import render_offer
 from agent.transcript import RunTranscript
-from domain.event import EventRecord, RunOutcome
+from domain.event import EventRecord, RunOutcome, WeightsLearned
 from domain.given_file import GivenFile
-from domain.learning_events import WeightsLearned
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.tool import ToolDoc, ToolId, unresolved_id
+from domain.tool import ToolDoc, ToolId, make_unresolved_id
 
 FUNCTION_LENGTH = 64
 """Names in trajectories keep their last 64 characters, as ToolBench cut them."""
@@ -128,4 +128,4 @@ def _resolve_ids(ids: "list[ToolId] | tuple[ToolId, ...]", function: str, catego
     """Return the single document among ``ids``, else the id of an unresolved node."""
     if len(ids) == 1:
         return ResolvedName(ids[0], "document")
-    return ResolvedName(unresolved_id(function, category, toolset), "ambiguous" if ids else "unresolved")
+    return ResolvedName(make_unresolved_id(function, category, toolset), "ambiguous" if ids else "unresolved")

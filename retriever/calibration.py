@@ -113,10 +113,10 @@ class CosineScale:
 
 _IDENTITY_MAP = LinearMap()
 """Map that changes nothing."""
-UNSCALED = CosineScale()
+REFERENCE_SCALE = CosineScale()
 """Scale of the bundled encoder itself."""
 
-REFERENCE = EncoderCalibration(
+REFERENCE_CALIBRATION = EncoderCalibration(
     identity=REFERENCE_ENCODER,
     tools=PairCosines(unrelated=0.0046, upper=0.0530, related=0.4054),
     requests=PairCosines(unrelated=0.0712, upper=0.1251, related=0.8162),
@@ -125,13 +125,13 @@ REFERENCE = EncoderCalibration(
 """Calibration of the bundled encoder; ``tests/unit/retriever/test_calibration.py`` measures it again."""
 
 
-async def calibrate(embedder: "Embedder") -> EncoderCalibration:
+async def get_calibration(embedder: "Embedder") -> EncoderCalibration:
     """Return an encoder's calibration, measured on 96 short texts; the bundled encoder's is a constant.
 
     Raises:
         UnavailableError: the encoder cannot be reached.
     """
-    return REFERENCE if embedder.identity == REFERENCE_ENCODER else await measure_calibration(embedder)
+    return REFERENCE_CALIBRATION if embedder.identity == REFERENCE_ENCODER else await measure_calibration(embedder)
 
 
 async def measure_calibration(embedder: "Embedder") -> EncoderCalibration:
@@ -140,9 +140,9 @@ async def measure_calibration(embedder: "Embedder") -> EncoderCalibration:
     documents = await embedder.embed([text for _, pair in TOPICS for text in pair], "document")
     return EncoderCalibration(
         identity=embedder.identity,
-        tools=_compare_pairs(requests, documents),
-        requests=_compare_pairs(requests, requests),
-        documents=_compare_pairs(documents, documents),
+        tools=_compute_pair_cosines(requests, documents),
+        requests=_compute_pair_cosines(requests, requests),
+        documents=_compute_pair_cosines(documents, documents),
     )
 
 
@@ -152,14 +152,14 @@ def build_scale(calibration: EncoderCalibration) -> CosineScale:
     Cosines that do not separate related from unrelated texts are left unmapped, with a warning.
     """
     if calibration.identity == REFERENCE_ENCODER:
-        return UNSCALED
+        return REFERENCE_SCALE
     if calibration.indistinct_kinds:
         _log.warning("%s", describe_indistinctness(calibration))
         return CosineScale(comparable=False)
     return CosineScale(
-        _fit_linear_map(calibration.tools, REFERENCE.tools),
-        _fit_linear_map(calibration.requests, REFERENCE.requests),
-        _fit_linear_map(calibration.documents, REFERENCE.documents),
+        _fit_linear_map(calibration.tools, REFERENCE_CALIBRATION.tools),
+        _fit_linear_map(calibration.requests, REFERENCE_CALIBRATION.requests),
+        _fit_linear_map(calibration.documents, REFERENCE_CALIBRATION.documents),
     )
 
 
@@ -182,7 +182,7 @@ def _fit_linear_map(own: PairCosines, reference: PairCosines) -> LinearMap:
     return LinearMap(slope, reference.unrelated - slope * own.unrelated)
 
 
-def _compare_pairs(first: "Vectors", second: "Vectors") -> PairCosines:
+def _compute_pair_cosines(first: "Vectors", second: "Vectors") -> PairCosines:
     """Compute the statistics of the cosines between all rows of two arrays.
 
     Rows 2n and 2n + 1 belong to topic n. If ``second`` is ``first`` itself, no text is compared with itself.

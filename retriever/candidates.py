@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.tool import FINISH, ToolId, split_tool_id, tool_id
+from domain.tool import FINISH, ToolId, make_tool_id, split_tool_id
 from retriever.calibration import LinearMap
 from retriever.experience import Precedent, ToolExperience, TransitionCount
-from retriever.features import MAX_STRONG, ScoredCandidates, argsort_descending
+from retriever.features import MAX_STRONG_CANDIDATES, ScoredCandidates, argsort_descending
 from retriever.index import Embedder, VectorIndex, Vectors
-from retriever.lexical import LexicalMatch, WordIndex
+from retriever.lexical import LexicalMatch, LexicalReader
 from retriever.words import split_sentences
 
 Scores = NDArray[np.float32]
@@ -36,7 +36,7 @@ class EncodedRequest:
     """Map of cosines with tools to the scale of thresholds and re-ranking."""
 
     @property
-    def whole_vector(self) -> NDArray[np.float32]:
+    def text_vector(self) -> NDArray[np.float32]:
         """Return the vector of the whole text."""
         return self.vectors[0]
 
@@ -54,7 +54,7 @@ class EncodedRequest:
 class RequestEncoder:
     """Encodes requests, and caches the latest ``cache_size``: a search needs its request at every node."""
 
-    def __init__(self, embedder: Embedder, lexical: WordIndex, cache_size: int = 64) -> None:
+    def __init__(self, embedder: Embedder, lexical: LexicalReader, cache_size: int = 64) -> None:
         self._embedder = embedder
         self._lexical = lexical
         self._limit = cache_size
@@ -75,10 +75,12 @@ class RequestEncoder:
 
     async def _encode(self, texts: Sequence[str]) -> dict[str, EncodedRequest]:
         matching = asyncio.gather(*(self._match_parts(text) for text in texts))
-        vectors, matches, scale = await asyncio.gather(self._embedder.read(texts), matching, self._embedder.scale())
+        vectors, matches, scale = await asyncio.gather(
+            self._embedder.embed_requests(texts), matching, self._embedder.get_cosine_scale()
+        )
         return {
-            text: EncodedRequest(*made, scale.tools)
-            for text, made in zip(texts, zip(vectors, matches, strict=True), strict=True)
+            text: EncodedRequest(*request_parts, scale.tools)
+            for text, request_parts in zip(texts, zip(vectors, matches, strict=True), strict=True)
         }
 
     async def _match_parts(self, text: str) -> Sequence[LexicalMatch]:
@@ -87,7 +89,7 @@ class RequestEncoder:
 
 _MAX_LINKED = 20
 """Maximum of tools that are added because they were called next to strong candidates."""
-_MAX_PRECEDENTS, _MAX_FOLLOWED = 32, 5
+_MAX_PRECEDENTS, _MAX_USED_PRECEDENTS = 32, 5
 """Maximum of similar requests that are read, and of those whose tools are added."""
 _MAX_TOOLSETS, _MAX_PER_TOOLSET = 3, 20
 """Maximum of tool sets whose other tools are added, and of candidates from each."""
@@ -111,7 +113,7 @@ class CandidateGatherer:
         self,
         embedder: Embedder,
         index: VectorIndex,
-        lexical: WordIndex,
+        lexical: LexicalReader,
         dense_weight: float,
         experience: ToolExperience | None = None,
     ) -> None:
@@ -133,17 +135,20 @@ class CandidateGatherer:
             widen: add tools by tool set, transitions and precedents, which need a second round of scoring.
         """
         # One text in each call: an embedding service's vector may depend on the texts that are sent with it.
-        encoded = [one for (one,) in await asyncio.gather(*(self._encoder.encode([request]) for request in requests))]
-        nearest_ids = await asyncio.gather(*(self._find_nearest(one, size, category) for one in encoded))
+        encoded = [item for (item,) in await asyncio.gather(*(self._encoder.encode([request]) for request in requests))]
+        nearest_ids = await asyncio.gather(*(self._find_nearest(item, size, category) for item in encoded))
         if not widen:
             scored = await self._score_all(requests, encoded, nearest_ids)
-            return [GatheredCandidates(one) for one in scored]
+            return [GatheredCandidates(item) for item in scored]
         scored, transitions, precedents = await asyncio.gather(
             self._score_all(requests, encoded, nearest_ids),
             self._find_transitions(nearest_ids),
-            asyncio.gather(*(self._search_precedents(one, _MAX_PRECEDENTS) for one in encoded)),
+            asyncio.gather(*(self._search_precedents(item, _MAX_PRECEDENTS) for item in encoded)),
         )
-        added_ids = [_expand(*known, category) for known in zip(scored, transitions, precedents, encoded, strict=True)]
+        added_ids = [
+            _find_additional_tools(*evidence, category)
+            for evidence in zip(scored, transitions, precedents, encoded, strict=True)
+        ]
         added, added_transitions = await asyncio.gather(
             self._score_all(requests, encoded, added_ids), self._find_transitions(added_ids)
         )
@@ -163,57 +168,67 @@ class CandidateGatherer:
     async def score_tools(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[ScoredCandidates]:
         """Score each text against those of the given tools that are indexed."""
         encoded = await self._encoder.encode(texts)
-        cosines = await self._index.compute_cosines(np.concatenate([one.vectors for one in encoded]), ids)
+        cosines = await self._index.compute_cosines(
+            np.concatenate([encoded_request.vectors for encoded_request in encoded]), ids
+        )
         scored: list[ScoredCandidates] = []
-        begin = 0
-        for text, one in zip(texts, encoded, strict=True):
-            own = slice(begin, begin := begin + len(one.vectors))
-            scored.append(self._score(text, one, {tool: row[own] for tool, row in cosines.items()}))
+        start = 0
+        for text, encoded_request in zip(texts, encoded, strict=True):
+            own_rows = slice(start, start := start + len(encoded_request.vectors))
+            scored.append(self._score(text, encoded_request, {tool: row[own_rows] for tool, row in cosines.items()}))
         return scored
 
     async def _find_nearest(self, encoded: EncodedRequest, size: int, category: str | None) -> list[ToolId]:
         """Return the ``size`` nearest tools by vector, followed by those by words."""
-        where = None if category is None else {"category": category}
-        near, matched = await asyncio.gather(
-            self._search_vectors(encoded, size, where), asyncio.to_thread(_match_words, encoded, size, category)
+        filters = None if category is None else {"category": category}
+        nearest, matched = await asyncio.gather(
+            self._search_vectors(encoded, size, filters), asyncio.to_thread(_match_words, encoded, size, category)
         )
-        return list(dict.fromkeys(near + matched))
+        return list(dict.fromkeys(nearest + matched))
 
     async def _score_all(
         self, requests: Sequence[str], encoded: Sequence[EncodedRequest], ids: Sequence[Sequence[ToolId]]
     ) -> list[ScoredCandidates]:
         """Score each request's tools."""
         cosines = await asyncio.gather(
-            *(self._index.compute_cosines(one.vectors, own) for one, own in zip(encoded, ids, strict=True))
+            *(
+                self._index.compute_cosines(encoded_request.vectors, tool_ids)
+                for encoded_request, tool_ids in zip(encoded, ids, strict=True)
+            )
         )
-        return [self._score(*known) for known in zip(requests, encoded, cosines, strict=True)]
+        return [self._score(*scoring_inputs) for scoring_inputs in zip(requests, encoded, cosines, strict=True)]
 
-    async def _find_transitions(self, tools: Sequence[Sequence[ToolId]]) -> list[list[TransitionCount]]:
+    async def _find_transitions(self, tool_groups: Sequence[Sequence[ToolId]]) -> list[list[TransitionCount]]:
         """Return the transitions out of or into each of these sets of tools, in one read of the graph."""
-        everything = list(dict.fromkeys(tool for own in tools for tool in own))
-        transitions = await self._experience.find_transitions(everything) if self._experience and everything else ()
-        sets = [frozenset(own) for own in tools]
-        return [[one for one in transitions if one.source in own or one.target in own] for own in sets]
+        all_tools = list(dict.fromkeys(tool for group in tool_groups for tool in group))
+        transitions = await self._experience.find_transitions(all_tools) if self._experience and all_tools else ()
+        tool_sets = [frozenset(group) for group in tool_groups]
+        return [
+            [transition for transition in transitions if transition.source in group or transition.target in group]
+            for group in tool_sets
+        ]
 
     async def _search_precedents(self, encoded: EncodedRequest, limit: int) -> Sequence[Precedent]:
-        return await self._experience.find_precedents(encoded.whole_vector, limit) if self._experience and limit else ()
+        return await self._experience.find_precedents(encoded.text_vector, limit) if self._experience and limit else ()
 
     async def _search_vectors(
-        self, encoded: EncodedRequest, size: int, where: Mapping[str, str] | None
+        self, encoded: EncodedRequest, size: int, filters: Mapping[str, str] | None
     ) -> list[ToolId]:
-        return [hit.id for hit in await self._index.search(encoded.whole_vector, size, where)]
+        return [hit.id for hit in await self._index.search(encoded.text_vector, size, filters)]
 
     def _score(
         self, request: str, encoded: EncodedRequest, cosines: Mapping[ToolId, NDArray[np.float32]]
     ) -> ScoredCandidates:
         """Score the tools that have these cosines with the request."""
         dense, bm25 = encoded.compute_scores(cosines)
-        share = self._dense_weight
-        fused = (share * combine_parts(dense) + (1 - share) * combine_parts(bm25)).astype(np.float32)
+        dense_weight = self._dense_weight
+        fused = (dense_weight * combine_part_scores(dense) + (1 - dense_weight) * combine_part_scores(bm25)).astype(
+            np.float32
+        )
         return ScoredCandidates(request, tuple(cosines), dense, bm25, fused)
 
 
-def _expand(
+def _find_additional_tools(
     candidates: ScoredCandidates,
     transitions: Sequence[TransitionCount],
     precedents: Sequence[Precedent],
@@ -228,8 +243,8 @@ def _expand(
         dict.fromkeys(
             [
                 *same_toolset,
-                *_find_linked(candidates, transitions, category),
-                *_find_followed(candidates, precedents, category),
+                *_find_linked_tools(candidates, transitions, category),
+                *_find_precedent_tools(candidates, precedents, category),
             ]
         )
     )
@@ -248,11 +263,11 @@ def _build_pool(
     if not added.ids:
         return GatheredCandidates(candidates, transitions, precedents)
     return GatheredCandidates(
-        _join(candidates, added), tuple(dict.fromkeys([*transitions, *added_transitions])), precedents
+        _concatenate_candidates(candidates, added), tuple(dict.fromkeys([*transitions, *added_transitions])), precedents
     )
 
 
-def combine_parts(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+def combine_part_scores(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return one score for each tool: the mean of column 0, the whole text's, and the best column of a sentence.
 
     A request may ask for several things, and each tool serves one of them. ``scores``: shape (tools, texts).
@@ -266,37 +281,39 @@ def _match_words(encoded: EncodedRequest, limit: int, category: str | None) -> l
     allowed = None  # a mask of the rows in the category, whose ids are a slice of the sorted ids
     if category is not None:
         allowed = np.zeros(len(first.ids), np.bool_)
-        allowed[_slice_prefix(tool_id(category, "", "").removesuffix("//"), first.ids)] = True
-    share = limit // len(encoded.matches) + 1
+        allowed[_slice_prefix(make_tool_id(category, "", "").removesuffix("//"), first.ids)] = True
+    sentence_limit = limit // len(encoded.matches) + 1
     matched = first.select_best(limit, allowed)
     # If the index was swapped between two matches, their rows differ: then only the whole request's count.
     for match in encoded.matches[1:]:
         if match.ids is first.ids:
-            matched += match.select_best(share, allowed)
+            matched += match.select_best(sentence_limit, allowed)
     return matched
 
 
-def _find_linked(
+def _find_linked_tools(
     candidates: ScoredCandidates, transitions: Sequence[TransitionCount], category: str | None
 ) -> list[ToolId]:
     """Return other tools with transitions from or to the strongest candidates, best linked first."""
-    strong = {
-        candidates.ids[place]: float(candidates.fused[place])
-        for place in argsort_descending(candidates.fused)[:MAX_STRONG]
+    strong_scores = {
+        candidates.ids[row]: float(candidates.fused[row])
+        for row in argsort_descending(candidates.fused)[:MAX_STRONG_CANDIDATES]
     }
-    known_ids, weight = set(candidates.ids), dict[ToolId, float]()
-    for one in transitions:
-        for end, neighbour in ((one.source, one.target), (one.target, one.source)):
-            if end not in strong or neighbour in known_ids or neighbour == FINISH:
+    known_ids, link_weights = set(candidates.ids), dict[ToolId, float]()
+    for transition in transitions:
+        for end, neighbour in ((transition.source, transition.target), (transition.target, transition.source)):
+            if end not in strong_scores or neighbour in known_ids or neighbour == FINISH:
                 continue
             if category in (None, split_tool_id(neighbour)[0]):
-                weight[neighbour] = weight.get(neighbour, 0.0) + strong[end] * one.count
-    return sorted(weight, key=lambda tool: (-weight[tool], tool))[:_MAX_LINKED]
+                link_weights[neighbour] = link_weights.get(neighbour, 0.0) + strong_scores[end] * transition.count
+    return sorted(link_weights, key=lambda tool: (-link_weights[tool], tool))[:_MAX_LINKED]
 
 
-def _find_followed(candidates: ScoredCandidates, precedents: Sequence[Precedent], category: str | None) -> list[ToolId]:
+def _find_precedent_tools(
+    candidates: ScoredCandidates, precedents: Sequence[Precedent], category: str | None
+) -> list[ToolId]:
     """Return other tools that served the most similar requests."""
-    tools = dict.fromkeys(tool for one in precedents[:_MAX_FOLLOWED] for tool in one.tools)
+    tools = dict.fromkeys(tool for precedent in precedents[:_MAX_USED_PRECEDENTS] for tool in precedent.tools)
     known_ids = set(candidates.ids)
     return [tool for tool in tools if tool not in known_ids and category in (None, split_tool_id(tool)[0])]
 
@@ -307,23 +324,23 @@ def _find_same_toolset(candidates: ScoredCandidates, ids: Sequence[ToolId]) -> l
     ``ids``: all indexed tools, sorted.
     """
     order = argsort_descending(candidates.fused)
-    sets = list(dict.fromkeys(candidates.ids[place].rpartition("/")[0] for place in order[: 4 * _MAX_TOOLSETS]))[
-        :_MAX_TOOLSETS
-    ]
+    toolset_prefixes = list(
+        dict.fromkeys(candidates.ids[row].rpartition("/")[0] for row in order[: 4 * _MAX_TOOLSETS])
+    )[:_MAX_TOOLSETS]
     same_toolset: list[ToolId] = []
-    for name in sets:
-        same_toolset += ids[_slice_prefix(name, ids)][:_MAX_PER_TOOLSET]
+    for prefix in toolset_prefixes:
+        same_toolset += ids[_slice_prefix(prefix, ids)][:_MAX_PER_TOOLSET]
     known_ids = set(candidates.ids)
     return [tool for tool in same_toolset if tool not in known_ids]
 
 
-def _slice_prefix(name: str, ids: Sequence[ToolId]) -> slice:
+def _slice_prefix(prefix: str, ids: Sequence[ToolId]) -> slice:
     """Return the slice of sorted ids that lie in a category or tool set, given as the beginning of an id."""
     # "0" is the character right after "/", so that the second bound is behind all ids with the prefix.
-    return slice(bisect_left(ids, f"{name}/"), bisect_left(ids, f"{name}0"))
+    return slice(bisect_left(ids, f"{prefix}/"), bisect_left(ids, f"{prefix}0"))
 
 
-def _join(first: ScoredCandidates, second: ScoredCandidates) -> ScoredCandidates:
+def _concatenate_candidates(first: ScoredCandidates, second: ScoredCandidates) -> ScoredCandidates:
     return ScoredCandidates(
         first.request,
         (*first.ids, *second.ids),

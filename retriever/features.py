@@ -13,7 +13,7 @@ from domain.tool import ToolId, split_tool_id
 from retriever.experience import VOTE_EXPONENT, Precedent, TransitionCount
 from retriever.words import normalize_name, split_name, split_words
 
-Values = NDArray[np.float32]
+FloatArray = NDArray[np.float32]
 """Scores or features, one row for each candidate."""
 
 FEATURES_VERSION = "3"
@@ -52,7 +52,7 @@ FEATURE_NAMES = (
     *REQUEST_FEATURES,
 )
 
-MAX_STRONG = 10
+MAX_STRONG_CANDIDATES = 10
 """Number of best candidates by fused score whose neighbours count as linked."""
 
 
@@ -63,22 +63,22 @@ class ScoredCandidates:
     request: str
     ids: Sequence[ToolId]
     """The candidates, in the order of the rows below."""
-    cosines: Values
+    cosines: FloatArray
     """Calibrated cosines, shape (candidates, 1 + sentences); column 0 is the whole request's."""
-    bm25: Values
+    bm25: FloatArray
     """BM25 scores, of the same shape."""
-    fused: Values
+    fused: FloatArray
     """Weighted sums of both, shape (candidates,)."""
 
 
-def argsort_descending(scores: Values) -> list[int]:
+def argsort_descending(scores: FloatArray) -> list[int]:
     """Return the indexes that order scores from the best to the worst; equal scores keep their order."""
     return np.argsort(-scores, kind="stable").tolist()
 
 
 def compute_features(
     candidates: ScoredCandidates, transitions: Sequence[TransitionCount], precedents: Sequence[Precedent] = ()
-) -> Values:
+) -> FloatArray:
     """Compute the feature matrix, shape (candidates, ``FEATURE_NAMES``).
 
     Args:
@@ -87,85 +87,87 @@ def compute_features(
         precedents: similar requests, best first.
     """
     parts = [split_tool_id(tool) for tool in candidates.ids]
-    sets = _number_names([normalize_name(toolset) for _, toolset, _ in parts])
-    categories = _number_names([category for category, _, _ in parts])
+    toolset_numbers = _number_names([normalize_name(toolset) for _, toolset, _ in parts])
+    category_numbers = _number_names([category for category, _, _ in parts])
     columns = [
         *_compute_score_features(candidates),
-        *_compute_toolset_features(candidates.fused, sets, categories),
+        *_compute_toolset_features(candidates.fused, toolset_numbers, category_numbers),
         *_compute_name_features(candidates.request, parts),
-        *_compute_walk_features(candidates, transitions, sets),
-        *_compute_precedent_features(candidates.ids, precedents, sets),
+        *_compute_walk_features(candidates, transitions, toolset_numbers),
+        *_compute_precedent_features(candidates.ids, precedents, toolset_numbers),
         *_compute_request_features(candidates),
     ]
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-def _compute_score_features(candidates: ScoredCandidates) -> list[Values]:
+def _compute_score_features(candidates: ScoredCandidates) -> list[FloatArray]:
     """Compute the columns ``SCORE_FEATURES``."""
-    cosines, worded, fused = candidates.cosines, candidates.bm25, candidates.fused
+    cosines, bm25, fused = candidates.cosines, candidates.bm25, candidates.fused
     parts = slice(1, None) if cosines.shape[1] > 1 else slice(0, None)
-    both = cosines[:, parts] + worded[:, parts]
+    part_scores = cosines[:, parts] + bm25[:, parts]
     return [
         cosines[:, 0],
         cosines[:, parts].max(axis=1),
         cosines[:, parts].mean(axis=1),
-        worded[:, 0],
-        worded[:, parts].max(axis=1),
-        worded[:, parts].mean(axis=1),
+        bm25[:, 0],
+        bm25[:, parts].max(axis=1),
+        bm25[:, parts].mean(axis=1),
         fused,
         fused - fused.max(),
         _compute_reciprocal_ranks(cosines[:, 0]),
-        _compute_reciprocal_ranks(worded[:, 0]),
+        _compute_reciprocal_ranks(bm25[:, 0]),
         _compute_reciprocal_ranks(fused),
-        np.stack([_compute_reciprocal_ranks(both[:, part]) for part in range(both.shape[1])]).max(axis=0),
+        np.stack([_compute_reciprocal_ranks(part_scores[:, part]) for part in range(part_scores.shape[1])]).max(axis=0),
     ]
 
 
-def _compute_reciprocal_ranks(scores: Values) -> Values:
+def _compute_reciprocal_ranks(scores: FloatArray) -> FloatArray:
     """Return reciprocal ranks: 1 for the best, ½ for the second …; equal scores rank in their order."""
-    places = np.empty(len(scores), np.float32)
-    places[argsort_descending(scores)] = 1.0 / np.arange(1, len(scores) + 1, dtype=np.float32)
-    return places
+    reciprocal_ranks = np.empty(len(scores), np.float32)
+    reciprocal_ranks[argsort_descending(scores)] = 1.0 / np.arange(1, len(scores) + 1, dtype=np.float32)
+    return reciprocal_ranks
 
 
-def _compute_toolset_features(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int64]) -> list[Values]:
+def _compute_toolset_features(
+    fused: FloatArray, toolset_numbers: NDArray[np.int64], category_numbers: NDArray[np.int64]
+) -> list[FloatArray]:
     """Compute the columns ``TOOLSET_FEATURES``.
 
     Args:
         fused: the candidates' fused scores.
-        sets: number of each candidate's tool set, from 0.
-        categories: number of each candidate's category, from 0.
+        toolset_numbers: number of each candidate's tool set, from 0.
+        category_numbers: number of each candidate's category, from 0.
     """
-    count = np.bincount(sets)
-    order = np.lexsort((-fused, sets))  # groups the candidates of each set, best first
-    starts = np.cumsum(count) - count
-    three = np.zeros((3, len(count)), np.float32)  # the best three scores of each set; 0 where it has fewer
-    for place in range(3):
-        has = count > place
-        three[place, has] = fused[order[starts[has] + place]]
-    mean = (three.sum(axis=0) / np.minimum(count, 3)).astype(np.float32)[sets]
-    other = np.where(count > 1, three[0], np.float32(0))[sets]
-    other[order[starts]] = three[1]  # for the best of a set, the best other is the second
+    sizes = np.bincount(toolset_numbers)
+    order = np.lexsort((-fused, toolset_numbers))  # groups the candidates of each set, best first
+    starts = np.cumsum(sizes) - sizes
+    best_three = np.zeros((3, len(sizes)), np.float32)  # the best three scores of each set; 0 where it has fewer
+    for rank in range(3):
+        is_present = sizes > rank
+        best_three[rank, is_present] = fused[order[starts[is_present] + rank]]
+    mean = (best_three.sum(axis=0) / np.minimum(sizes, 3)).astype(np.float32)[toolset_numbers]
+    best_other = np.where(sizes > 1, best_three[0], np.float32(0))[toolset_numbers]
+    best_other[order[starts]] = best_three[1]  # for the best of a set, the best other is the second
     # Share of each category in the scores of the best 20 candidates.
     top = argsort_descending(fused)[:20]
-    share = np.bincount(categories[top], weights=fused[top], minlength=int(categories.max()) + 1)
-    of_all = (share / max(float(share.sum()), 1e-9)).astype(np.float32)
-    return [other, mean, np.log1p(count).astype(np.float32)[sets], of_all[categories]]
+    category_scores = np.bincount(category_numbers[top], weights=fused[top], minlength=int(category_numbers.max()) + 1)
+    category_shares = (category_scores / max(float(category_scores.sum()), 1e-9)).astype(np.float32)
+    return [best_other, mean, np.log1p(sizes).astype(np.float32)[toolset_numbers], category_shares[category_numbers]]
 
 
-def _compute_name_features(request: str, parts: Sequence[tuple[str, str, str]]) -> list[Values]:
+def _compute_name_features(request: str, parts: Sequence[tuple[str, str, str]]) -> list[FloatArray]:
     """Compute the columns ``NAME_FEATURES``.
 
     ``parts``: category, tool set and API of each candidate.
     """
     request_words = split_words(request)
     # Blanks at both ends, so that a name is found as whole words only.
-    distinct_words, run = set(request_words), f" {' '.join(request_words)} "
+    distinct_words, joined_words = set(request_words), f" {' '.join(request_words)} "
     rows = [
         (
             _compute_coverage(split_name(toolset), distinct_words),
             _compute_coverage(split_name(api), distinct_words),
-            f" {' '.join(split_name(toolset))} " in run,
+            f" {' '.join(split_name(toolset))} " in joined_words,
         )
         for _, toolset, api in parts
     ]
@@ -178,55 +180,62 @@ def _compute_coverage(name: Sequence[str], request_words: set[str]) -> float:
 
 
 def _compute_walk_features(
-    candidates: ScoredCandidates, transitions: Sequence[TransitionCount], sets: NDArray[np.int64]
-) -> list[Values]:
+    candidates: ScoredCandidates, transitions: Sequence[TransitionCount], toolset_numbers: NDArray[np.int64]
+) -> list[FloatArray]:
     """Compute the columns ``WALK_FEATURES``.
 
     A candidate is linked by the transitions between it and the strongest candidates, weighted with their scores.
     """
-    row = {tool: number for number, tool in enumerate(candidates.ids)}
-    outgoing, incoming = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
-    for one in transitions:
-        if one.source in row:
-            outgoing[row[one.source]] += one.count
-        if one.target in row:
-            incoming[row[one.target]] += one.count
+    row_by_tool = {tool: number for number, tool in enumerate(candidates.ids)}
+    outgoing, incoming = np.zeros(len(row_by_tool), np.float32), np.zeros(len(row_by_tool), np.float32)
+    for transition in transitions:
+        if transition.source in row_by_tool:
+            outgoing[row_by_tool[transition.source]] += transition.count
+        if transition.target in row_by_tool:
+            incoming[row_by_tool[transition.target]] += transition.count
     # A tool in the middle of a path has a transition in and one out: the larger sum counts each path once.
     walks = np.maximum(outgoing, incoming)
-    strong = {place: float(candidates.fused[place]) for place in argsort_descending(candidates.fused)[:MAX_STRONG]}
-    linked, most = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
-    for one in transitions:
-        for end, neighbour in ((one.source, one.target), (one.target, one.source)):
-            if (start := row.get(end, -1)) in strong and neighbour in row and end != neighbour:
-                part = strong[start] * one.count / max(float(walks[start]), 1.0)
-                linked[row[neighbour]] += part
-                most[row[neighbour]] = max(most[row[neighbour]], part)
-    of_set = np.bincount(sets, weights=walks).astype(np.float32)[sets]
-    return [np.log1p(walks), (walks > 0).astype(np.float32), linked, most, np.log1p(of_set)]
+    strong_scores = {
+        candidate_row: float(candidates.fused[candidate_row])
+        for candidate_row in argsort_descending(candidates.fused)[:MAX_STRONG_CANDIDATES]
+    }
+    link_sums, link_maxima = np.zeros(len(row_by_tool), np.float32), np.zeros(len(row_by_tool), np.float32)
+    for transition in transitions:
+        for end, neighbour in ((transition.source, transition.target), (transition.target, transition.source)):
+            if (
+                (strong_row := row_by_tool.get(end, -1)) in strong_scores
+                and neighbour in row_by_tool
+                and end != neighbour
+            ):
+                link_share = strong_scores[strong_row] * transition.count / max(float(walks[strong_row]), 1.0)
+                link_sums[row_by_tool[neighbour]] += link_share
+                link_maxima[row_by_tool[neighbour]] = max(link_maxima[row_by_tool[neighbour]], link_share)
+    toolset_walks = np.bincount(toolset_numbers, weights=walks).astype(np.float32)[toolset_numbers]
+    return [np.log1p(walks), (walks > 0).astype(np.float32), link_sums, link_maxima, np.log1p(toolset_walks)]
 
 
 def _compute_precedent_features(
-    ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: NDArray[np.int64]
-) -> list[Values]:
+    ids: Sequence[ToolId], precedents: Sequence[Precedent], toolset_numbers: NDArray[np.int64]
+) -> list[FloatArray]:
     """Compute the columns ``PRECEDENT_FEATURES``.
 
     ``precedents``: similar requests, best first.
     """
-    row = {tool: number for number, tool in enumerate(ids)}
-    most, votes, place, of_set = (np.zeros(len(ids), np.float32) for _ in range(4))
-    for number, one in enumerate(precedents):
-        similarity = max(0.0, one.similarity)
-        for tool in set(one.tools) & row.keys():
-            here = row[tool]
-            most[here] = max(most[here], similarity)
-            votes[here] += similarity**VOTE_EXPONENT
-            place[here] = max(place[here], 1.0 / (1 + number))
-    np.maximum.at(of_set, sets, most)
-    total = sum(max(0.0, one.similarity) ** VOTE_EXPONENT for one in precedents)
-    return [most, votes / max(total, 1e-9), place, of_set[sets]]
+    row_by_tool = {tool: number for number, tool in enumerate(ids)}
+    similarities, votes, reciprocal_ranks, toolset_similarities = (np.zeros(len(ids), np.float32) for _ in range(4))
+    for number, precedent in enumerate(precedents):
+        similarity = max(0.0, precedent.similarity)
+        for tool in set(precedent.tools) & row_by_tool.keys():
+            candidate_row = row_by_tool[tool]
+            similarities[candidate_row] = max(similarities[candidate_row], similarity)
+            votes[candidate_row] += similarity**VOTE_EXPONENT
+            reciprocal_ranks[candidate_row] = max(reciprocal_ranks[candidate_row], 1.0 / (1 + number))
+    np.maximum.at(toolset_similarities, toolset_numbers, similarities)
+    total = sum(max(0.0, precedent.similarity) ** VOTE_EXPONENT for precedent in precedents)
+    return [similarities, votes / max(total, 1e-9), reciprocal_ranks, toolset_similarities[toolset_numbers]]
 
 
-def _compute_request_features(candidates: ScoredCandidates) -> list[Values]:
+def _compute_request_features(candidates: ScoredCandidates) -> list[FloatArray]:
     """Compute the columns ``REQUEST_FEATURES``, the same for all candidates."""
     ones = np.ones(len(candidates.ids), np.float32)
     return [ones * (candidates.cosines.shape[1] - 1), ones * np.log1p(len(candidates.request.split()))]
@@ -234,5 +243,5 @@ def _compute_request_features(candidates: ScoredCandidates) -> list[Values]:
 
 def _number_names(names: Sequence[str]) -> NDArray[np.int64]:
     """Number the distinct names in order of first occurrence, and return each name's number."""
-    number = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    return np.array([number[name] for name in names], np.int64)
+    number_by_name = {name: position for position, name in enumerate(dict.fromkeys(names))}
+    return np.array([number_by_name[name] for name in names], np.int64)

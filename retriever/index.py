@@ -31,7 +31,7 @@ class Embedder(Protocol):
         """Return vectors of shape (len(texts), dimension), in order."""
         ...
 
-    async def read(self, texts: Sequence[str]) -> list[Vectors]:
+    async def embed_requests(self, texts: Sequence[str]) -> list[Vectors]:
         """Embed texts as requests, each with its sentences.
 
         Row 0 of a result is the vector of the whole text, the others are those of its sentences, as
@@ -39,7 +39,7 @@ class Embedder(Protocol):
         """
         ...
 
-    async def scale(self) -> CosineScale:
+    async def get_cosine_scale(self) -> CosineScale:
         """Return the maps that bring cosines of these vectors to the scale of thresholds.
 
         Raises:
@@ -55,7 +55,7 @@ class VectorPoint:
     id: ToolId
     vector: NDArray[np.float32]
     digest: str
-    """Hash of the text that the vector was made from (:func:`retriever.documents.hash_text`)."""
+    """Hash of the text that the vector was made from (:func:`retriever.document_texts.hash_text`)."""
     category: str
     """The tool's category, by which a search can be filtered."""
 
@@ -95,11 +95,11 @@ class VectorIndex(Protocol):
         ...
 
     async def search(
-        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+        self, vector: NDArray[np.float32], limit: int, filters: Mapping[str, str] | None = None
     ) -> list[VectorHit]:
         """Return the nearest points, best first; ties are ordered by id (:mod:`domain.ranking`).
 
-        ``where`` holds equality filters on the payload (``category``).
+        ``filters`` holds equality filters on the payload (``category``).
         """
         ...
 

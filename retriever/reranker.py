@@ -1,6 +1,6 @@
 """Re-ranker of candidates: a logistic regression and boosted trees over :mod:`retriever.features`.
 
-It is trained on the requests of trajectories by :mod:`retriever.training.ranking`.
+It is trained on the requests of trajectories by :mod:`retriever.training.reranker`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from pydantic import ValidationError, model_validator
 
 from domain.errors import UnavailableError
 from domain.model import Model, describe_errors
-from retriever.features import FEATURE_NAMES, FEATURES_VERSION, Values
+from retriever.features import FEATURE_NAMES, FEATURES_VERSION, FloatArray
 
 LEAF = -1
 """Feature number of a node that is a leaf."""
@@ -39,11 +39,11 @@ class RegressionTree(Model):
         count = len(self.feature)
         if not count or {len(self.threshold), len(self.left), len(self.right), len(self.value)} != {count}:
             raise ValueError("a tree has not one of each for every node")
-        for node, (feature, *below) in enumerate(zip(self.feature, self.left, self.right, strict=True)):
+        for node, (feature, *children) in enumerate(zip(self.feature, self.left, self.right, strict=True)):
             if feature >= len(FEATURE_NAMES) or feature < LEAF:
                 raise ValueError("a tree asks for a feature that is not there")
             # Children come after their parents, so that every way ends.
-            if feature != LEAF and not all(node < child < count for child in below):
+            if feature != LEAF and not all(node < child < count for child in children):
                 raise ValueError("a tree's nodes do not lead to a leaf")
         return self
 
@@ -66,18 +66,20 @@ class RegressionForest:
     depth: int
     """Edges from a root to its deepest leaf, over all trees."""
 
-    def predict(self, features: Values) -> Values:
+    def predict(self, features: FloatArray) -> FloatArray:
         """Return the sum of all trees' values for each row of features, shape (candidates,)."""
-        at: NDArray[np.intp] = np.tile(self.roots, (len(features), 1))
-        row: NDArray[np.intp] = (np.arange(len(features)) * features.shape[1])[:, None]
-        values: Values = features.ravel()
+        nodes: NDArray[np.intp] = np.tile(self.roots, (len(features), 1))
+        row_offsets: NDArray[np.intp] = (np.arange(len(features)) * features.shape[1])[:, None]
+        values: FloatArray = features.ravel()
         # Leaves are their own children, so that all trees take ``depth`` steps.
         # take() on one row of numbers is several times as fast as indexing by two.
         for _ in range(self.depth):
-            below: NDArray[np.bool_] = values.take(row + self.feature.take(at)) <= self.threshold.take(at)
-            step: NDArray[np.intp] = 2 * at + below
-            at = self.child.take(step)
-        return self.value.take(at).sum(axis=1, dtype=np.float32)
+            goes_left: NDArray[np.bool_] = values.take(row_offsets + self.feature.take(nodes)) <= self.threshold.take(
+                nodes
+            )
+            child_places: NDArray[np.intp] = 2 * nodes + goes_left
+            nodes = self.child.take(child_places)
+        return self.value.take(nodes).sum(axis=1, dtype=np.float32)
 
 
 def build_forest(trees: Sequence[RegressionTree]) -> RegressionForest:
@@ -87,9 +89,9 @@ def build_forest(trees: Sequence[RegressionTree]) -> RegressionForest:
     for tree in trees:
         roots.append(start := len(value))
         for node, split_feature in enumerate(tree.feature):
-            leaf = split_feature == LEAF
-            feature.append(0 if leaf else split_feature)
-            child += [start + (node if leaf else below[node]) for below in (tree.right, tree.left)]
+            is_leaf = split_feature == LEAF
+            feature.append(0 if is_leaf else split_feature)
+            child += [start + (node if is_leaf else children[node]) for children in (tree.right, tree.left)]
         threshold += tree.threshold
         value += tree.value
     return RegressionForest(
@@ -157,7 +159,7 @@ class Reranker:
     offset: float
     forest: RegressionForest
 
-    def score(self, features: Values) -> Values:
+    def score(self, features: FloatArray) -> FloatArray:
         """Return how well each candidate serves the request, shape (candidates,).
 
         Scores are comparable only within one request.
@@ -183,6 +185,6 @@ def read_reranker(path: Path = BUNDLED_RERANKER) -> Reranker:
     try:
         return build_reranker(RerankerWeights.model_validate(orjson.loads(path.read_bytes())))
     except (OSError, orjson.JSONDecodeError, ValidationError) as error:
-        why = describe_errors(error) if isinstance(error, ValidationError) else str(error)
+        reason = describe_errors(error) if isinstance(error, ValidationError) else str(error)
         remedy = "install Footpath anew" if path == BUNDLED_RERANKER else "write one with scripts/train_reranker.py"
-        raise UnavailableError(f"the re-ranker {path} cannot be used ({why}); {remedy}") from error
+        raise UnavailableError(f"the re-ranker {path} cannot be used ({reason}); {remedy}") from error

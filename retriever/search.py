@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from domain.errors import UsageError
 from domain.tool import ToolId
-from retriever.candidates import CandidateGatherer, GatheredCandidates, combine_parts
+from retriever.candidates import CandidateGatherer, GatheredCandidates, combine_part_scores
 from retriever.experience import Precedent, ToolExperience
 from retriever.features import ScoredCandidates, compute_features
 from retriever.index import Embedder, VectorIndex
-from retriever.lexical import WordIndex
+from retriever.lexical import LexicalReader
 from retriever.reranker import Reranker
 from retriever.words import normalize_tool_name
 
@@ -53,7 +53,7 @@ class ToolSearch:
         self,
         embedder: Embedder,
         index: VectorIndex,
-        lexical: WordIndex,
+        lexical: LexicalReader,
         parameters: SearchParameters | None = None,
         reranker: Reranker | None = None,
         experience: ToolExperience | None = None,
@@ -67,22 +67,22 @@ class ToolSearch:
         """Return whether a re-ranker orders the hits."""
         return self._reranker is not None
 
-    async def start_tools(self, request: str, limit: int, where: Mapping[str, str] | None = None) -> list[ToolHit]:
-        """Return the best tools, best first, copies grouped; ``where`` may name a ``category``.
+    async def find_tools(self, request: str, limit: int, filters: Mapping[str, str] | None = None) -> list[ToolHit]:
+        """Return the best tools, best first, copies grouped; ``filters`` may name a ``category``.
 
         With a re-ranker the hits are in its order, so ``score`` is not descending.
 
         Raises:
-            UsageError: ``where`` names something else.
+            UsageError: ``filters`` names something else.
             UnavailableError: an index cannot be read.
         """
-        if unknown := set(where or {}) - {"category"}:
+        if unknown := set(filters or {}) - {"category"}:
             raise UsageError(f"tools cannot be filtered by {', '.join(sorted(unknown))}; there is: category")
-        (hits,) = await self._search([request], limit, (where or {}).get("category"))
+        (hits,) = await self._search([request], limit, (filters or {}).get("category"))
         return hits
 
-    async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
-        """Return the best tools of each request, in order, as :meth:`start_tools` does.
+    async def find_tools_for_all(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
+        """Return the best tools of each request, in order, as :meth:`find_tools` does.
 
         Requests share the reads of the stores.
         """
@@ -98,25 +98,26 @@ class ToolSearch:
         }
         return [hits_by_request.get(request, []) for request in requests]
 
-    async def size(self) -> int:
+    async def count_tools(self) -> int:
         """Return the number of indexed tools."""
         return await self._gatherer.count_tools()
 
-    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+    async def find_precedents(self, request: str, limit: int) -> Sequence[Precedent]:
         """Return the past requests most similar to this one, best first; none without experience."""
         return await self._gatherer.find_precedents(request, limit)
 
-    async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
+    async def score_relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
         """Return for each tool its fused score for each text, in order.
 
         Scores are as ``ToolHit.score``, and 0 for a tool that is not indexed.
         """
         if not texts or not ids:
             return dict.fromkeys(ids, (0.0,) * len(texts))
-        scores = [
-            dict(zip(one.ids, one.fused.tolist(), strict=True)) for one in await self._gatherer.score_tools(texts, ids)
+        scores_by_text = [
+            dict(zip(candidates.ids, candidates.fused.tolist(), strict=True))
+            for candidates in await self._gatherer.score_tools(texts, ids)
         ]
-        return {tool: tuple(found.get(tool, 0.0) for found in scores) for tool in ids}
+        return {tool: tuple(scores_by_tool.get(tool, 0.0) for scores_by_tool in scores_by_text) for tool in ids}
 
     async def _rank(self, pool: GatheredCandidates) -> list[ToolHit]:
         """Rank the candidates, best first; ties are ordered by id."""
@@ -132,7 +133,7 @@ class ToolSearch:
 
 
 def _build_hits(candidates: ScoredCandidates) -> list[ToolHit]:
-    dense, lexical = combine_parts(candidates.cosines), combine_parts(candidates.bm25)
+    dense, lexical = combine_part_scores(candidates.cosines), combine_part_scores(candidates.bm25)
     rows = zip(candidates.ids, candidates.fused.tolist(), dense.tolist(), lexical.tolist(), strict=True)
     return [ToolHit(*row) for row in rows]
 

@@ -44,8 +44,8 @@ def find_sentence_spans(text: str, limit: int = MAX_SENTENCES) -> list[tuple[int
 
     Empty if there is only one: then the sentence says no more than the whole text.
     """
-    ends = [(one.start(), one.end()) for one in _SENTENCE_END.finditer(text)]
-    bounds = zip([0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)], strict=True)
+    breaks = [(match.start(), match.end()) for match in _SENTENCE_END.finditer(text)]
+    bounds = zip([0, *(end for _, end in breaks)], [*(start for start, _ in breaks), len(text)], strict=True)
     spans = [(start, end) for start, end in bounds if len(text[start:end].split(None, 3)) > 3]
     return spans[:limit] if len(spans) > 1 else []
 

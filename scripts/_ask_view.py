@@ -18,6 +18,8 @@ from domain.event import (
     ConsideredTool,
     Event,
     InputNeeded,
+    MemoryRecalled,
+    NoSolution,
     PathEnded,
     PlanningEvent,
     PlanReady,
@@ -33,11 +35,13 @@ from domain.event import (
     RunDelayed,
     RunFinished,
     RunStarted,
+    SolutionTaken,
     StepBacktracked,
     StepChosen,
     SubtaskStarted,
+    WeightsLearned,
+    describe_selection,
 )
-from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken, WeightsLearned, describe_selection
 from domain.plan import Binding
 from domain.tool import ToolId, split_tool_id
 from domain.usage import Usage

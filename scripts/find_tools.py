@@ -80,7 +80,7 @@ async def _found(request: str, store: Path | None, limit: int, category: str) ->
         search = await container.open_search()
         category = category and await find_category(container.graph, category)
         start = perf_counter()
-        hits = await search.start_tools(request, limit, {"category": category} if category else None)
+        hits = await search.find_tools(request, limit, {"category": category} if category else None)
         seconds = perf_counter() - start
         documents = await container.graph.get_tools([hit.id for hit in hits])
         tools = [

@@ -26,11 +26,11 @@ from retriever.features import (
     SCORE_FEATURES,
     TOOLSET_FEATURES,
     WALK_FEATURES,
-    Values,
+    FloatArray,
     argsort_descending,
 )
-from retriever.training.ranking import RANKING_MODULES, cross_fit, train_reranker
 from retriever.training.requirements import require_modules
+from retriever.training.reranker import RANKING_MODULES, score_by_cross_validation, train_reranker
 from wiring.container import open_container
 from wiring.reranker_training import RankedRequest, collect_ranked_requests
 
@@ -66,9 +66,9 @@ def main(
         judged = [one.judged for one in asked]
         fused = FEATURE_NAMES.index("fused")
         rows = {"fused": _figures(asked, [one.features[:, fused] for one in judged])}
-        rows["re-ranked"] = _figures(asked, cross_fit(judged, seed))
+        rows["re-ranked"] = _figures(asked, score_by_cross_validation(judged, seed))
         for name, group in _GROUPS.items():
-            rows[f"re-ranked without {name}"] = _figures(asked, cross_fit(judged, seed, group))
+            rows[f"re-ranked without {name}"] = _figures(asked, score_by_cross_validation(judged, seed, group))
         out.write_bytes(orjson.dumps(train_reranker(judged, encoder).model_dump(), option=orjson.OPT_INDENT_2) + b"\n")
     _show(rows)
     _weigh(rows)
@@ -89,7 +89,7 @@ async def _gathered(store: Path, folds: list[Path], walked: list[Trajectory]) ->
         return found, embedder.identity
 
 
-def _figures(asked: Sequence[RankedRequest], scores: Sequence[Values]) -> Figures:
+def _figures(asked: Sequence[RankedRequest], scores: Sequence[FloatArray]) -> Figures:
     ranked = [
         ScoredQuery(one.query, tuple(dict.fromkeys(one.keys[place] for place in argsort_descending(judged))))
         for one, judged in zip(asked, scores, strict=True)

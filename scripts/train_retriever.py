@@ -16,24 +16,25 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import UsageError
 from evaluation.queries import read_queries_strictly, write_queries
-from retriever.training.augmentation import add_negatives, add_requests
+from retriever.training.batches import find_neighbours
 from retriever.training.checkpoints import CheckpointFolder
 from retriever.training.encoder import TrainedEncoder, resolve_precision
 from retriever.training.examples import (
     DocumentCorpus,
     TrainingExample,
+    add_negatives,
+    add_requests,
     compute_fingerprint,
     count_kinds,
     split_examples,
 )
 from retriever.training.export import EXPORT_MODULES, export_encoder
-from retriever.training.finetune import TrainingResult, finetune
-from retriever.training.negatives import find_neighbours
+from retriever.training.finetune import TrainingResult, finetune_encoder
 from retriever.training.recipe import BUNDLED_RECIPE, TrainingRecipe, read_recipe
 from retriever.training.requirements import TRAINING_MODULES, require_modules
+from retriever.training.synthetic_requests import SyntheticRequest
 from retriever.training.validation import HeldOutEvaluator
 from retriever.training.written_negatives import WrittenNegative
-from retriever.training.written_requests import SyntheticRequest
 from wiring.training_set import build_training_set, read_metatool, read_seal_tools, to_queries
 from wiring.written_examples import read_written
 
@@ -122,7 +123,7 @@ def _train(
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as bar:
-        return finetune(corpus, learnt, near[: len(learnt)], judge, checkpoints, out / "model", _Bar(bar)), told
+        return finetune_encoder(corpus, learnt, near[: len(learnt)], judge, checkpoints, out / "model", _Bar(bar)), told
 
 
 class _Bar:

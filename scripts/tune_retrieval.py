@@ -14,7 +14,7 @@ from _labelled_requests import read_labelled
 from evaluation.queries import RetrievalQuery
 from evaluation.retrieval import rank, tabulate_means
 from evaluation.tuning import compute_objective
-from retriever.documents import build_lexical_text
+from retriever.document_texts import build_lexical_text
 from retriever.lexical import LexicalIndex, LexicalParameters
 from retriever.search import SearchParameters, ToolSearch
 from wiring.container import Container, open_container

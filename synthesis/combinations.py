@@ -3,11 +3,12 @@
 They are mined one tool set at a time, so that a large store never lies in memory as a whole.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from domain.tool import Parameter, ToolId
+from domain.tool import Parameter, ToolDoc, ToolId
 from graph.entity_vocabulary import IDENTITY
 from graph.feed_graph import FeedGraph
 from graph.fuzzy import list_input_subsets
@@ -16,13 +17,13 @@ from graph.informative_fields import is_redundant, select_informative_fields
 from graph.response_fields import OutputField
 from graph.walks import FeedWalk, find_walks_over
 
-MAX_CHOICES = 6
+MAX_INPUT_CHOICES = 6
 """Maximum of choices of inputs for one first tool."""
 
 MAX_OUTPUTS = 20
 """Maximum of response fields of one last tool that are asked for."""
 
-MOST = 2_000
+MAX_COMBINATIONS = 2_000
 """Maximum of combinations of one tool set, or of a store that is mined as a whole."""
 
 
@@ -35,12 +36,12 @@ class UserInput:
     parameter: Parameter
     role: str = ""
     """Input of the second tool that this call of the first tool is for, if that is called twice; else empty."""
-    also: tuple[ToolId, ...] = ()
+    shared_by: tuple[ToolId, ...] = ()
     """Later tools whose input of the same name takes the same value."""
 
     def fills(self, tool: ToolId) -> bool:
         """Return whether the value fills an input of this tool."""
-        return tool == self.tool or tool in self.also
+        return tool == self.tool or tool in self.shared_by
 
     @property
     def name(self) -> str:
@@ -61,8 +62,10 @@ class Combination:
     @property
     def key(self) -> str:
         """Key that identifies the combination within a store, stable over runs."""
-        inputs = ",".join(f"{one.tool}?{one.parameter.name}{'@' + one.role if one.role else ''}" for one in self.inputs)
-        feeds = ",".join(f"{one.field}>{one.parameter}" for one in self.walk.feeds)
+        inputs = ",".join(
+            f"{item.tool}?{item.parameter.name}{'@' + item.role if item.role else ''}" for item in self.inputs
+        )
+        feeds = ",".join(f"{item.field}>{item.parameter}" for item in self.walk.feeds)
         return f"{inputs}|{'>'.join(self.walk.path)}|{feeds}|{'!' if self.output is None else self.output.path}"
 
 
@@ -79,12 +82,12 @@ def combine_walk(walk: FeedWalk, ground: FeedGraph) -> WalkCombinations:
     """Build the combinations of a walk, in a stable order."""
     result: list[Combination] = []
     choices = [
-        one
-        for one in list_input_subsets(walk.head, ground.get_service(walk.head))
-        if not is_redundant(walk, one, ground)
+        choice
+        for choice in list_input_subsets(walk.head, ground.get_service(walk.head))
+        if not is_redundant(walk, choice, ground)
     ]
-    left_out = max(0, len(choices) - MAX_CHOICES)
-    for choice in choices[:MAX_CHOICES]:
+    left_out = max(0, len(choices) - MAX_INPUT_CHOICES)
+    for choice in choices[:MAX_INPUT_CHOICES]:
         inputs = list_user_inputs(walk, choice)
         outputs = select_informative_fields(walk, choice, ground)
         left_out += max(0, len(outputs) - MAX_OUTPUTS)
@@ -95,8 +98,11 @@ def combine_walk(walk: FeedWalk, ground: FeedGraph) -> WalkCombinations:
 
 
 def enumerate_combinations(ground: FeedGraph) -> Iterator[Combination]:
-    """Yield the combinations of all walks, those of the shortest walks first, at most :data:`MOST`."""
-    return islice((one for walk in find_walks_over(ground) for one in combine_walk(walk, ground).combinations), MOST)
+    """Yield the combinations of all walks, those of the shortest walks first, at most :data:`MAX_COMBINATIONS`."""
+    return islice(
+        (combination for walk in find_walks_over(ground) for combination in combine_walk(walk, ground).combinations),
+        MAX_COMBINATIONS,
+    )
 
 
 def list_user_inputs(walk: FeedWalk, choice: tuple[Parameter, ...]) -> tuple[UserInput, ...]:
@@ -107,11 +113,99 @@ def list_user_inputs(walk: FeedWalk, choice: tuple[Parameter, ...]) -> tuple[Use
 
     ``choice``: the inputs of the first tool to state.
     """
-    inputs = [UserInput(walk.head.id, one, role) for role in walk.repeated_inputs or ("",) for one in choice]
+    inputs = [UserInput(walk.head.id, item, role) for role in walk.repeated_inputs or ("",) for item in choice]
     for tool, parameter in walk.user_inputs:
-        position = next((at for at, one in enumerate(inputs) if one.name == parameter.name), None)
+        position = next((index for index, item in enumerate(inputs) if item.name == parameter.name), None)
         if position is None:
             inputs.append(UserInput(tool, parameter))
         else:
-            inputs[position] = replace(inputs[position], also=(*inputs[position].also, tool))
+            inputs[position] = replace(inputs[position], shared_by=(*inputs[position].shared_by, tool))
     return tuple(inputs)
+
+
+@dataclass
+class MiningCounts:
+    """Counts of what was mined."""
+
+    toolsets: int = 0
+    tools: int = 0
+    heads: int = 0
+    """Number of tools that a walk can begin with."""
+    walks: Counter[int] = field(default_factory=Counter[int])
+    """Number of walks by their number of tools."""
+    changing: int = 0
+    """Number of walks whose last tool changes something."""
+    combinations: int = 0
+    left_out: Counter[str] = field(default_factory=Counter[str])
+    """Number of walks and combinations beyond the limits, by kind."""
+
+    def add(self, other: "MiningCounts") -> None:
+        """Add the counts of another."""
+        self.toolsets += other.toolsets
+        self.tools += other.tools
+        self.heads += other.heads
+        self.changing += other.changing
+        self.combinations += other.combinations
+        self.walks.update(other.walks)
+        self.left_out.update(other.left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class MinedToolset:
+    """The combinations of one tool set, those of the shortest walks first."""
+
+    id_prefix: str
+    """Prefix of the ids of the set's tools; a store is ordered by it."""
+    combinations: tuple[Combination, ...]
+    counts: MiningCounts
+
+
+async def mine_toolsets(
+    documents: AsyncIterator[ToolDoc], after: str = "", toolset: str = ""
+) -> AsyncIterator[MinedToolset]:
+    """Yield the combinations of each tool set, in the order of a store's documents.
+
+    Args:
+        documents: documents ordered by id.
+        after: id prefix of the last tool set to skip, because it is done already.
+        toolset: name of the only tool sets to mine; empty for all.
+    """
+    async for id_prefix, tools in group_by_toolset(documents):
+        if (not after or f"{id_prefix}/" > f"{after}/") and toolset in ("", tools[0].toolset):
+            yield mine_toolset(id_prefix, tools)
+
+
+def mine_toolset(id_prefix: str, tools: list[ToolDoc]) -> MinedToolset:
+    """Mine the combinations of one tool set."""
+    feed_graph = FeedGraph(tools)
+    counts = MiningCounts(toolsets=1, tools=len(tools), heads=len(feed_graph.find_fuzzy_tools()))
+    collected: list[Combination] = []
+    for walk in find_walks_over(feed_graph):
+        if len(collected) >= MAX_COMBINATIONS:
+            counts.left_out["walks"] += 1
+            continue
+        walk_combinations = combine_walk(walk, feed_graph)
+        accepted = walk_combinations.combinations[: MAX_COMBINATIONS - len(collected)]
+        counts.left_out["combinations"] += (
+            walk_combinations.left_out + len(walk_combinations.combinations) - len(accepted)
+        )
+        counts.walks[len(walk.tools)] += bool(accepted)
+        counts.changing += bool(accepted) and walk.changes
+        collected += accepted
+    counts.combinations = len(collected)
+    return MinedToolset(id_prefix, tuple(collected), counts)
+
+
+async def group_by_toolset(documents: AsyncIterator[ToolDoc]) -> AsyncIterator[tuple[str, list[ToolDoc]]]:
+    """Yield the id prefix and the documents of each tool set. ``documents`` must be ordered by id."""
+    id_prefix = ""
+    group: list[ToolDoc] = []
+    async for document in documents:
+        own_prefix = document.id.rpartition("/")[0]
+        if own_prefix != id_prefix and group:
+            yield id_prefix, group
+            group = []
+        id_prefix = own_prefix
+        group.append(document)
+    if group:
+        yield id_prefix, group

@@ -14,11 +14,10 @@ from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import split_words
 from graph.response_fields import output_fields
 from synthesis.combinations import UserInput
-from synthesis.documents import find_echo_field
+from synthesis.field_labels import find_echo_field
 from synthesis.intents import QueryPath
-from synthesis.program_trial import MiningCallError, ReadOnlyCaller
-from synthesis.recorded_executor import RecordedExecutor
-from synthesis.walk_execution import find_values
+from synthesis.program_trial import MiningCallError, ReadOnlyCaller, RecordedExecutor
+from synthesis.walk_execution import iterate_values
 
 MAX_SEED_CALLS = 8
 """Maximum of calls of one tool to find values."""
@@ -55,7 +54,7 @@ class InputValueFinder:
         key = (
             query_path.walk.head.id,
             query_path.walk.repeated_inputs,
-            tuple((one.tool, one.parameter.name, one.role) for one in inputs),
+            tuple((user_input.tool, user_input.parameter.name, user_input.role) for user_input in inputs),
             limit,
         )
         if key not in self._values:
@@ -106,30 +105,30 @@ class InputValueFinder:
 
         Recordings answer no other calls.
         """
-        inputs = {one.parameter.name: one.name for one in query_path.combination.inputs}
+        inputs = {user_input.parameter.name: user_input.name for user_input in query_path.combination.inputs}
         if (
             self.recorded is None
             or query_path.walk.repeated_inputs
-            or any(one.tool != query_path.walk.head.id for one in query_path.combination.inputs)
+            or any(user_input.tool != query_path.walk.head.id for user_input in query_path.combination.inputs)
         ):
             return
         for arguments in (await self.recorded.list_arguments(query_path.walk.head.id))[:_MAX_RECORDED]:
-            if set(arguments) == set(inputs) and all(map(_is_sayable, arguments.values())):
+            if set(arguments) == set(inputs) and all(map(_can_be_stated, arguments.values())):
                 yield {inputs[name]: value for name, value in arguments.items()}
 
-    def _read_values(self, head: ToolDoc, user_inputs: Sequence[UserInput], found: _FoundThing) -> JsonObject:
+    def _read_values(self, head: ToolDoc, user_inputs: Sequence[UserInput], found_thing: _FoundThing) -> JsonObject:
         """Read input values from a thing's fields that echo them, else from the arguments that found it."""
         values: JsonObject = {}
         for user_input in user_inputs:
             echo = find_echo_field(head, user_input.parameter)
-            value = _read_field(found.thing, echo.path) if echo is not None else None
-            value = found.arguments.get(user_input.parameter.name) if value is None else value
+            value = _read_field(found_thing.thing, echo.path) if echo is not None else None
+            value = found_thing.arguments.get(user_input.parameter.name) if value is None else value
             value = (
-                _find_year(found.thing)
+                _find_year(found_thing.thing)
                 if value is None and split_words(user_input.parameter.name)[-1:] == ("year",)
                 else value
             )
-            if _is_sayable(value) or isinstance(value, bool):
+            if _can_be_stated(value) or isinstance(value, bool):
                 values[user_input.name] = value
         return values
 
@@ -137,7 +136,7 @@ class InputValueFinder:
         """Return what a tool found, in recorded calls first."""
         if tool.id not in self._things:
             self._things[tool.id] = []  # a tool that is asked for its own inputs finds none
-            things = [one async for one in self._call_for_things(tool)]
+            things = [thing async for thing in self._call_for_things(tool)]
             self._things[tool.id] = things[:MAX_THINGS]
         return self._things[tool.id]
 
@@ -161,17 +160,21 @@ class InputValueFinder:
     def _propose_arguments(self, tool: ToolDoc, recorded: Iterable[JsonObject]) -> Iterator[JsonObject]:
         """Propose arguments for a tool: recorded ones, then values that documents name."""
         yield from recorded
-        required: dict[str, list[JsonValue]] = {one.name: [*self._collect_seeds(one)] for one in tool.required}
+        required: dict[str, list[JsonValue]] = {
+            parameter.name: [*self._collect_seeds(parameter)] for parameter in tool.required
+        }
         if not all(required.values()):
             return
         defaults: JsonObject = {name: seeds[0] for name, seeds in required.items()}
-        optional = [one for one in tool.parameters if not one.required]
+        optional = [parameter for parameter in tool.parameters if not parameter.required]
         if required:
             yield defaults
             for name, seeds in required.items():
                 yield from ({**defaults, name: seed} for seed in seeds[1:3])
         else:
-            optional_seeds = [(one.name, seed) for one in optional for seed in islice(self._collect_seeds(one), 1)]
+            optional_seeds = [
+                (parameter.name, seed) for parameter in optional for seed in islice(self._collect_seeds(parameter), 1)
+            ]
             yield from ({name: seed} for name, seed in optional_seeds)
             yield {}
 
@@ -180,20 +183,26 @@ class InputValueFinder:
         candidates = [parameter.example, *list_allowed_values(parameter), parameter.default]
         parameter_words = split_words(parameter.name)
         for doc in self.tools if not is_identifying_field(parameter.name) else ():
-            same = (
-                one
-                for one in output_fields(doc)
-                if split_words(one.name) == parameter_words and one.type == parameter.type
+            same_fields = (
+                candidate
+                for candidate in output_fields(doc)
+                if split_words(candidate.name) == parameter_words and candidate.type == parameter.type
             )
-            candidates += [one.example for one in same]
-            alike = (
-                one for one in doc.parameters if split_words(one.name) == parameter_words and one.type == parameter.type
+            candidates += [candidate.example for candidate in same_fields]
+            same_parameters = (
+                candidate
+                for candidate in doc.parameters
+                if split_words(candidate.name) == parameter_words and candidate.type == parameter.type
             )
-            candidates += [one.example for one in alike]
-        yield from {repr(one): one for one in candidates if _is_sayable(one) or isinstance(one, bool)}.values()
+            candidates += [candidate.example for candidate in same_parameters]
+        yield from {
+            repr(candidate): candidate
+            for candidate in candidates
+            if _can_be_stated(candidate) or isinstance(candidate, bool)
+        }.values()
 
 
-def _is_sayable(value: JsonValue) -> bool:
+def _can_be_stated(value: JsonValue) -> bool:
     """Return whether a user could state a value in a question."""
     if isinstance(value, str):
         return 0 < len(value.strip()) <= _MAX_LENGTH
@@ -203,8 +212,8 @@ def _is_sayable(value: JsonValue) -> bool:
 def _find_year(thing: JsonValue) -> JsonValue:
     """Return the year of the first date among a thing's values; None if there is none."""
     values = thing.values() if isinstance(thing, dict) else ()
-    days = (_DAY.match(one) for one in values if isinstance(one, str))
-    return next((int(hit[1]) for hit in days if hit), None)
+    days = (_DAY.match(value) for value in values if isinstance(value, str))
+    return next((int(match[1]) for match in days if match), None)
 
 
 def _read_field(thing: JsonValue, path: str) -> JsonValue:
@@ -213,7 +222,7 @@ def _read_field(thing: JsonValue, path: str) -> JsonValue:
     The thing is an item of the path's outermost list, so the part of the path up to that list is skipped.
     """
     inner_path = path.partition("[]")[2].removeprefix(".") if "[]" in path else path
-    return next((value for _, value in find_values(thing, inner_path) if value is not None), None)
+    return next((value for _, value in iterate_values(thing, inner_path) if value is not None), None)
 
 
 def _list_things(tool: ToolDoc, answer: JsonValue) -> list[JsonValue]:
@@ -221,9 +230,11 @@ def _list_things(tool: ToolDoc, answer: JsonValue) -> list[JsonValue]:
 
     A response without a list is one thing.
     """
-    echo_paths = [field.path for one in tool.parameters if (field := find_echo_field(tool, one)) is not None]
-    list_path = next((path for path in (*echo_paths, *(one.path for one in output_fields(tool))) if "[]" in path), None)
+    echo_paths = [field.path for element in tool.parameters if (field := find_echo_field(tool, element)) is not None]
+    list_path = next(
+        (path for path in (*echo_paths, *(element.path for element in output_fields(tool))) if "[]" in path), None
+    )
     if list_path is None:
         return [answer]
     outer_path = list_path.partition("[]")[0]
-    return [item for _, items in find_values(answer, outer_path) if isinstance(items, list) for item in items]
+    return [item for _, items in iterate_values(answer, outer_path) if isinstance(items, list) for item in items]

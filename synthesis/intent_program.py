@@ -17,7 +17,7 @@ from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.links import FeedLink
 from graph.response_fields import OutputField, output_fields
-from synthesis.documents import find_label_field, get_field_descriptions, get_item_path
+from synthesis.field_labels import find_label_field, get_field_descriptions, get_item_path
 from synthesis.intents import Intent, QueryPath, find_role, get_first_item_path
 
 _MAX_DESCRIPTION = 400
@@ -51,7 +51,7 @@ class IntentProgram:
     @property
     def schemas(self) -> dict[str, JsonObject]:
         """JSON Schemas of the inputs, by name."""
-        return {one.name: build_input_schema(one.parameter) for one in self.inputs}
+        return {program_input.name: build_input_schema(program_input.parameter) for program_input in self.inputs}
 
 
 def write_program(intent: Intent, offer: OfferText | None = None) -> IntentProgram:
@@ -63,7 +63,7 @@ def write_program(intent: Intent, offer: OfferText | None = None) -> IntentProgr
     inputs = build_inputs(intent, offer)
     try:
         sentence = _SentenceBuilder(intent, offer, inputs).build()
-        program = compile_sentence(sentence, offer, [one.name for one in inputs])
+        program = compile_sentence(sentence, offer, [program_input.name for program_input in inputs])
     except (InvalidDecisionError, ValueError) as error:
         program = CompiledSentence("", (str(error),))
     return IntentProgram(inputs, offer, program.text, program.complaints)
@@ -71,17 +71,17 @@ def write_program(intent: Intent, offer: OfferText | None = None) -> IntentProgr
 
 def build_inputs(intent: Intent, offer: OfferText) -> tuple[ProgramInput, ...]:
     """Build the inputs of an intent's program, with valid names; tools that take the same thing share one."""
-    reserved_names = {*RESERVED_NAMES, *(one.name for one in offer.signatures)}
-    parameters = {one.name: one.parameter for one in intent.query_path.combination.inputs}
+    reserved_names = {*RESERVED_NAMES, *(item.name for item in offer.signatures)}
+    parameters = {item.name: item.parameter for item in intent.query_path.combination.inputs}
     names = assign_names(parameters.items(), lambda one: (to_identifier(one[0], "value"),), reserved_names)
-    inputs = [ProgramInput(name, parameter, called) for name, (called, parameter) in names]
-    if intent.kind == "where" and (compared := _find_field(intent.tail, intent.compared_path)) is not None:
+    inputs = [ProgramInput(name, parameter, user_name) for name, (user_name, parameter) in names]
+    if intent.kind == "where" and (compared_field := _find_field(intent.tail, intent.compared_path)) is not None:
         compared_inputs = assign_names(
-            [compared], lambda one: _propose_names(one), {*reserved_names, *(one.name for one in inputs)}
+            [compared_field], lambda one: _propose_names(one), {*reserved_names, *(item.name for item in inputs)}
         )
         inputs += [
-            ProgramInput(name, _build_parameter(intent.tail, one), compared_path=one.path)
-            for name, one in compared_inputs
+            ProgramInput(name, _build_parameter(intent.tail, item), compared_path=item.path)
+            for name, item in compared_inputs
         ]
     return tuple(inputs)
 
@@ -97,7 +97,7 @@ def _build_parameter(doc: ToolDoc, field: OutputField) -> Parameter:
 
 
 def _find_field(doc: ToolDoc, path: str) -> OutputField | None:
-    return next((one for one in output_fields(doc) if one.path == path), None)
+    return next((field for field in output_fields(doc) if field.path == path), None)
 
 
 def build_input_schema(parameter: Parameter) -> JsonObject:
@@ -107,7 +107,7 @@ def build_input_schema(parameter: Parameter) -> JsonObject:
     options = full_schema.get("anyOf")
     if isinstance(options, list):
         other_options: list[JsonValue] = [
-            one for one in options if not (isinstance(one, dict) and one.get("type") == "null")
+            option for option in options if not (isinstance(option, dict) and option.get("type") == "null")
         ]
         single_option = other_options[0] if len(other_options) == 1 else None
         schema |= single_option if isinstance(single_option, dict) else {"anyOf": other_options}
@@ -120,7 +120,8 @@ def join_path(base: str, path: str) -> str:
     """Append a document path to the path of a sentence's value."""
     pieces = _PATH_PIECE.findall(path)
     return base + "".join(
-        one if one.startswith("[") else f".{one}" if _PLAIN_KEY.fullmatch(one) else f'["{one}"]' for one in pieces
+        piece if piece.startswith("[") else f".{piece}" if _PLAIN_KEY.fullmatch(piece) else f'["{piece}"]'
+        for piece in pieces
     )
 
 
@@ -147,36 +148,36 @@ class _SentenceBuilder:
         """Build the whole sentence."""
         walk = self._query_path.walk
         if walk.repeated_inputs:
-            self._call_for_both()
+            self._add_role_calls()
         else:
             self._add_call(walk.head, {})
         for number in range(2 if walk.repeated_inputs else 1, len(walk.tools)):
-            self._call_next(number)
+            self._add_next_call(number)
         return Sentence(steps=self.steps, answered="yes", answer=f"{{{self._build_answer()}}}", missing="")
 
-    def _call_for_both(self) -> None:
+    def _add_role_calls(self) -> None:
         """Call the first tool for each of two things, and the second tool with values of both."""
         walk, values = self._query_path.walk, dict[str, str]()
         for role in walk.repeated_inputs:
             self._add_call(walk.head, {}, role=role)
-            fed = [
+            role_feeds = [
                 feed
                 for feed in self._query_path.get_feeds(1)
                 if find_role(feed.parameter, walk.repeated_inputs) == role
             ]
-            if any("[]" in self._query_path.resolve_lookup_path(0, feed.field) for feed in fed):
+            if any("[]" in self._query_path.resolve_lookup_path(0, feed.field) for feed in role_feeds):
                 raise InvalidDecisionError("nothing says which of several things is meant")
-            for feed in fed:
+            for feed in role_feeds:
                 values[feed.parameter] = f"{{{join_path(self.current_path, self._enter_lookup(0, feed.field, role))}}}"
         self._add_call(walk.tools[1], values)
 
     def _add_call(self, tool: ToolDoc, linked: Mapping[str, str], each_of: str = "", role: str = "") -> None:
         """Add a call of a tool, once or for each item of a list."""
-        signature = next(one for one in self.offer.signatures if one.tool == tool.id)
+        signature = next(item for item in self.offer.signatures if item.tool == tool.id)
         names = {parameter: name for name, parameter in signature.arguments.items()}
-        inputs = {one.user_name: f"{{{one.name}}}" for one in self.inputs if one.user_name}
-        input_values = {one.parameter.name: inputs[one.name] for one in self._query_path.list_inputs(tool.id, role)}
-        arguments = [Argument(parameter=names[one], value=value) for one, value in {**linked, **input_values}.items()]
+        inputs = {item.user_name: f"{{{item.name}}}" for item in self.inputs if item.user_name}
+        input_values = {item.parameter.name: inputs[item.name] for item in self._query_path.list_inputs(tool.id, role)}
+        arguments = [Argument(parameter=names[item], value=value) for item, value in {**linked, **input_values}.items()]
         if each_of:
             self.current_path = f"{signature.name}_answers"
             self.steps.append(
@@ -189,32 +190,38 @@ class _SentenceBuilder:
             )
             self.steps.append(Call(do="call", name=self.current_path, function=signature.name, arguments=arguments))
 
-    def _call_next(self, number: int) -> None:
+    def _add_next_call(self, number: int) -> None:
         """Add the call of the next tool, with values of the response before it."""
-        tool, fed = self._query_path.walk.tools[number], self._query_path.get_feeds(number)
-        path = self._enter_lookup(number - 1, fed[0].field)
-        fed = tuple(
-            FeedLink(one.source, one.target, self._enter_lookup(number - 1, one.field), one.parameter, one.score)
-            for one in fed
+        tool, feeds = self._query_path.walk.tools[number], self._query_path.get_feeds(number)
+        path = self._enter_lookup(number - 1, feeds[0].field)
+        feeds = tuple(
+            FeedLink(
+                element.source,
+                element.target,
+                self._enter_lookup(number - 1, element.field),
+                element.parameter,
+                element.score,
+            )
+            for element in feeds
         )
-        earlier = {
+        earlier_values = {
             feed.parameter: self._refer_to_earlier(feed)
             for feed in self._query_path.walk.list_feeds_into(tool.id)
             if feed not in self._query_path.get_feeds(number)
         }
         if "[]" not in path:
             source = "item.result" if self.is_fan_out else self.current_path
-            values = {feed.parameter: f"{{{join_path(source, feed.field)}}}" for feed in fed}
-            self._add_call(tool, {**values, **earlier}, self.current_path if self.is_fan_out else "")
+            values = {feed.parameter: f"{{{join_path(source, feed.field)}}}" for feed in feeds}
+            self._add_call(tool, {**values, **earlier_values}, self.current_path if self.is_fan_out else "")
             return
-        item_paths = {feed.parameter: get_item_path(feed.field) for feed in fed}
+        item_paths = {feed.parameter: get_item_path(feed.field) for feed in feeds}
         if self.intent.item_modes[number - 1] == "first":
             self._pick_first(path.rpartition("[]")[0], f"first_{number}")
-            values = {name: f"{{{join_path(self.current_path, one)}}}" for name, one in item_paths.items()}
-            self._add_call(tool, {**values, **earlier})
+            values = {name: f"{{{join_path(self.current_path, element)}}}" for name, element in item_paths.items()}
+            self._add_call(tool, {**values, **earlier_values})
             return
-        values = {name: f"{{{join_path('item', one)}}}" for name, one in item_paths.items()}
-        self._add_call(tool, {**values, **earlier}, self._flatten_list_path(path))
+        values = {name: f"{{{join_path('item', element)}}}" for name, element in item_paths.items()}
+        self._add_call(tool, {**values, **earlier_values}, self._flatten_list_path(path))
 
     def _enter_lookup(self, number: int, path: str, role: str = "") -> str:
         """Return a path relative to the thing that a tool looked up; unchanged if the tool looks nothing up.
@@ -258,13 +265,15 @@ class _SentenceBuilder:
 
     def _build_answer(self) -> str:
         """Add the steps that select the answer, and return its path."""
-        course, kind, path, compared_path = (
+        query_path, kind, path, compared_path = (
             self._query_path,
             self.intent.kind,
             self._query_path.output,
             self.intent.compared_path,
         )
-        path, compared_path = (self._enter_lookup(len(course.walk.tools) - 1, one) for one in (path, compared_path))
+        path, compared_path = (
+            self._enter_lookup(len(query_path.walk.tools) - 1, document_path) for document_path in (path, compared_path)
+        )
         if kind == "all":
             return join_path(f"{self.current_path}[].result" if self.is_fan_out else self.current_path, path)
         if kind == "first":
@@ -280,21 +289,21 @@ class _SentenceBuilder:
         has_own_list, list_path = "[]" in path, self._flatten_list_path(path) if "[]" in path else self.current_path
         is_value_list = kind == "where" and self.is_fan_out and path.endswith("[]")
         if is_value_list or not has_own_list:  # each response is about the item that it was called for
-            of, field_path = self.current_path, join_path("result", path)
+            list_value, field_path = self.current_path, join_path("result", path)
             label = join_path("item", self._get_source_label())
         else:
-            of, field_path = list_path, get_item_path(compared_path).removeprefix(".")
+            list_value, field_path = list_path, get_item_path(compared_path).removeprefix(".")
             label_field = find_label_field(self.intent.tail, self._query_path.output)
             if label_field is None:
                 raise InvalidDecisionError("nothing says what the items are called")
             label = get_item_path(label_field.path)
         if kind != "where":
-            self.steps.append(Ranked(do=kind, name="chosen", of=of, field=field_path, how_many=1))
+            self.steps.append(Ranked(do=kind, name="chosen", of=list_value, field=field_path, how_many=1))
             return join_path("chosen", label)
         condition = self.inputs[-1]
         test: Test = "contains" if is_value_list or condition.parameter.type == "string" else "="
         self.steps.append(
-            Where(do="where", name="chosen", of=of, field=field_path, test=test, value=f"{{{condition.name}}}")
+            Where(do="where", name="chosen", of=list_value, field=field_path, test=test, value=f"{{{condition.name}}}")
         )
         return join_path("chosen[]", label)
 

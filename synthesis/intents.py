@@ -17,7 +17,7 @@ from graph.links import FeedLink
 from graph.response_fields import OutputField, output_fields
 from graph.walks import FeedWalk
 from synthesis.combinations import Combination, UserInput
-from synthesis.documents import find_label_field, find_named_label, list_object_fields
+from synthesis.field_labels import find_label_field, find_named_label, list_object_fields
 
 ItemMode = Literal["one", "first", "each"]
 """What the next call takes from a response: its only value, that of a list's first item, or that of each item."""
@@ -45,14 +45,16 @@ class QueryPath:
 
         ``role``: the role of the call, where the first tool is called twice.
         """
-        return tuple(one for one in self.combination.inputs if one.fills(tool) and one.role == role)
+        return tuple(
+            user_input for user_input in self.combination.inputs if user_input.fills(tool) and user_input.role == role
+        )
 
     @property
     def output(self) -> str:
         """Path of the requested field in the last tool's response; empty if there is none."""
         return self.combination.output.path if self.combination.output is not None else ""
 
-    def names_one_thing(self, number: int = 0) -> bool:
+    def identifies_one_thing(self, number: int = 0) -> bool:
         """Return whether the inputs of the ``number``-th tool (from 0) name one thing.
 
         The first item that the tool finds is then the one that is meant.
@@ -74,7 +76,9 @@ class QueryPath:
     def _find_named_label(self, number: int) -> OutputField | None:
         tool = self.walk.tools[number]
         parameter_names = [feed.parameter for feed in self.walk.list_feeds_into(tool.id)]
-        parameter_names += [one.parameter.name for one in self.combination.inputs if one.fills(tool.id)]
+        parameter_names += [
+            user_input.parameter.name for user_input in self.combination.inputs if user_input.fills(tool.id)
+        ]
         return find_named_label(tool, [*dict.fromkeys(parameter_names)])
 
     def get_feeds(self, number: int) -> tuple[FeedLink, ...]:
@@ -113,8 +117,8 @@ def get_first_item_path(path: str) -> str:
 
 def find_role(parameter: str, roles: Sequence[str]) -> str:
     """Return the role that an input goes with: ``from_lng`` with ``from_lat`` rather than with ``to_lat``."""
-    own = set(split_words(parameter))
-    return max(roles, key=lambda role: (role == parameter, len(own & set(split_words(role)))))
+    parameter_words = set(split_words(parameter))
+    return max(roles, key=lambda role: (role == parameter, len(parameter_words & set(split_words(role)))))
 
 
 def enumerate_intents(query_path: QueryPath) -> Iterator[Intent]:
@@ -141,7 +145,7 @@ def _enumerate_item_modes(query_path: QueryPath) -> Iterator[tuple[ItemMode, ...
             yield from extend(number + 1, (*before, "one"))
             return
         yield from extend(number + 1, (*before, "each"))
-        if "each" not in before and "first" not in before and (number > 1 or query_path.names_one_thing()):
+        if "each" not in before and "first" not in before and (number > 1 or query_path.identifies_one_thing()):
             yield from extend(number + 1, (*before, "first"))
 
     yield from extend(1, ())
@@ -150,7 +154,7 @@ def _enumerate_item_modes(query_path: QueryPath) -> Iterator[tuple[ItemMode, ...
 def _enumerate_final_intents(query_path: QueryPath, item_modes: tuple[ItemMode, ...]) -> Iterator[Intent]:
     """Yield the intents that end a path of item modes, by what the requested field allows."""
     doc, path = query_path.walk.tail, query_path.output
-    field = next((one for one in output_fields(doc) if one.path == path), None)
+    field = next((output_field for output_field in output_fields(doc) if output_field.path == path), None)
     inner_path = query_path.resolve_lookup_path(len(query_path.walk.tools) - 1, path)
     is_fan_out = "each" in item_modes
     yield Intent(query_path, item_modes, "all")
@@ -180,8 +184,8 @@ def _find_condition_fields(doc: ToolDoc, path: str) -> list[OutputField]:
     """Find the fields by which the items of a list may be chosen, ids and the label excluded."""
     label = find_label_field(doc, path)
     candidates = [
-        one
-        for one in list_object_fields(doc, path)
-        if one.path != path and one is not label and not is_identifying_field(one.name)
+        field
+        for field in list_object_fields(doc, path)
+        if field.path != path and field is not label and not is_identifying_field(field.name)
     ]
-    return [one for one in candidates if one.type in ("string", "integer", "boolean")][:MAX_CONDITIONS]
+    return [field for field in candidates if field.type in ("string", "integer", "boolean")][:MAX_CONDITIONS]

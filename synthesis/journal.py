@@ -53,7 +53,7 @@ class MiningJournal:
 
     def collect_done(self, way: str) -> set[bytes]:
         """Return the hashed keys (:func:`hash_key`) of the combinations that were done in this way."""
-        return {hash_key(one.key) for one in self.read_records() if one.way == way}
+        return {hash_key(record.key) for record in self.read_records() if record.way == way}
 
     def build_report(self, way: str, hashed_keys: Collection[bytes]) -> "MiningReport":
         """Build the report of these combinations, done in this way."""

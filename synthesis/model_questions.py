@@ -49,7 +49,7 @@ class ModelQuestionWriter:
         Raises:
             ModelUnavailableError: the model gives no answer.
         """
-        numbered = {number: one for number, one in enumerate(programs_with_questions, start=1) if one[0].text}
+        numbered = {number: item for number, item in enumerate(programs_with_questions, start=1) if item[0].text}
         if not numbered:
             return [() for _ in programs_with_questions]
         fence = PromptFence()
@@ -62,22 +62,26 @@ class ModelQuestionWriter:
             fence.render_block("programs", program_texts),
             f"Language: {self.language or 'that of the functions descriptions'}.",
         )
-        input_names = {number: {one.name for one in code.inputs} for number, (code, _) in numbered.items()}
+        input_names = {number: {item.name for item in code.inputs} for number, (code, _) in numbered.items()}
 
         def find_complaint(answer: QuestionsAnswer) -> str:
             usable = any(
-                _is_usable(input_names.get(one.number), each) for one in answer.programs for each in one.questions
+                _is_usable(input_names.get(program_questions.number), question)
+                for program_questions in answer.programs
+                for question in program_questions.questions
             )
             return "" if usable else "no question holds the names of its program's inputs in braces, each once."
 
         answer, _ = await ModelPrompter(self.model, _ALLOWANCE).decide(
             "questions", [await load_instructions("questions"), message], QuestionsAnswer, find_complaint
         )
-        questions_by_number = {one.number: one.questions for one in answer.programs} if answer is not None else {}
+        questions_by_number = {item.number: item.questions for item in answer.programs} if answer is not None else {}
         return [
-            tuple(each for each in questions_by_number.get(number, ()) if _is_usable(input_names.get(number), each))[
-                :_MAX_QUESTIONS
-            ]
+            tuple(
+                question
+                for question in questions_by_number.get(number, ())
+                if _is_usable(input_names.get(number), question)
+            )[:_MAX_QUESTIONS]
             for number in range(1, len(programs_with_questions) + 1)
         ]
 
@@ -96,6 +100,7 @@ def _is_usable(input_names: set[str] | None, question: str) -> bool:
 
 def _render_program(number: int, program: IntentProgram, questions: Sequence[str]) -> str:
     inputs = ", ".join(
-        f"{one.name} ({clean_text(one.parameter.description, 80) or one.parameter.name})" for one in program.inputs
+        f"{program_input.name} ({clean_text(program_input.parameter.description, 80) or program_input.parameter.name})"
+        for program_input in program.inputs
     )
     return f"{number}. {questions[0] if questions else ''}\nInputs: {inputs or 'none'}\n{program.text}"

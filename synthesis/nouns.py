@@ -9,7 +9,7 @@ from graph.entity_vocabulary import IDENTIFYING_WORDS, IDENTITY
 from graph.identifiers import singularize, split_words
 from graph.links import FeedLink
 from graph.response_fields import OutputField
-from synthesis.documents import find_label_field, get_field_descriptions, get_item_path, list_object_fields
+from synthesis.field_labels import find_label_field, get_field_descriptions, get_item_path, list_object_fields
 
 _VERBS = frozenset(
     {"get", "search", "find", "list", "fetch", "lookup", "look", "up", "show", "query", "retrieve", "read", "check", "view", "load", "describe"}
@@ -37,35 +37,35 @@ _NEUTRAL_NOUNS = frozenset({"item", "response", "request", "result", "object", "
 
 def pluralize(phrase: str) -> str:
     """Return the plural of a noun phrase, by its last word before *of*."""
-    head, of, rest = phrase.partition(" of ")
-    before, _, last = head.rpartition(" ")
-    return " ".join(part for part in (before, _pluralize_word(last)) if part) + of + rest
+    head, preposition, rest = phrase.partition(" of ")
+    before, _, last_word = head.rpartition(" ")
+    return " ".join(part for part in (before, _pluralize_word(last_word)) if part) + preposition + rest
 
 
 def _pluralize_word(word: str) -> str:
     """Return the plural of one word."""
-    low = word.casefold()
-    if low in _MASS_NOUNS:
+    lowered = word.casefold()
+    if lowered in _MASS_NOUNS:
         return word
-    if low in _IRREGULAR:
-        return _IRREGULAR[low]
-    if low.endswith("y") and low[-2:-1] not in "aeiou":
+    if lowered in _IRREGULAR:
+        return _IRREGULAR[lowered]
+    if lowered.endswith("y") and lowered[-2:-1] not in "aeiou":
         return f"{word[:-1]}ies"
-    if low.endswith(("ss", "x", "ch", "sh", "us")):
+    if lowered.endswith(("ss", "x", "ch", "sh", "us")):
         return f"{word}es"
-    return word if low.endswith("s") else f"{word}s"
+    return word if lowered.endswith("s") else f"{word}s"
 
 
 def build_phrase(name_words: Sequence[str]) -> str:
     """Build a phrase of an identifier's words: ``number of citations`` of (number, citation)."""
-    kept_words = _drop_repeats(_drop_version(name_words))
-    if len(kept_words) > 1 and kept_words[-1] == "list":
-        kept_words = kept_words[:-1]
-    if len(kept_words) > 1 and kept_words[0] == "number":
-        return f"number of {pluralize(' '.join(kept_words[1:]))}"
-    if len(kept_words) > 1 and kept_words[-1] == "count":
-        return f"number of {pluralize(' '.join(kept_words[:-1]))}"
-    return " ".join(kept_words)
+    phrase_words = _drop_repeats(_drop_version(name_words))
+    if len(phrase_words) > 1 and phrase_words[-1] == "list":
+        phrase_words = phrase_words[:-1]
+    if len(phrase_words) > 1 and phrase_words[0] == "number":
+        return f"number of {pluralize(' '.join(phrase_words[1:]))}"
+    if len(phrase_words) > 1 and phrase_words[-1] == "count":
+        return f"number of {pluralize(' '.join(phrase_words[:-1]))}"
+    return " ".join(phrase_words)
 
 
 def _drop_version(name_words: Sequence[str]) -> list[str]:
@@ -144,7 +144,9 @@ def name_source(doc: ToolDoc, feeds: Sequence[FeedLink], filled_parameters: Coll
     noun = " ".join(word for word in split_words(name) if word not in IDENTITY)
     holder = name_holder(doc, feed.field, filled_parameters)
     other_ids = [
-        one for one in list_object_fields(doc, feed.field) if one.path != feed.field and is_identifying_field(one.name)
+        field
+        for field in list_object_fields(doc, feed.field)
+        if field.path != feed.field and is_identifying_field(field.name)
     ]
     label = find_label_field(doc, feed.field)
     if noun and (
@@ -175,7 +177,9 @@ def describe_field(doc: ToolDoc, field: OutputField) -> str:
     text_words = text.split()
     if _CLAUSE_WORDS & {word.casefold() for word in text_words}:
         return ""
-    shares_word = any(a[:3].casefold() == b[:3] for a in text_words for b in split_words(field.name))
+    shares_word = any(
+        text_word[:3].casefold() == field_word[:3] for text_word in text_words for field_word in split_words(field.name)
+    )
     is_usable = (
         0 < len(text_words) <= _MAX_WORDS
         and shares_word

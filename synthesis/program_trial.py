@@ -4,15 +4,17 @@ Only tools that read are called.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
+import orjson
 from pydantic.types import JsonValue
 
 from agent.execution.call_cache import CachingExecutor
-from agent.execution.executor import Executor
+from agent.execution.call_similarity import has_usable_answer, normalize_arguments, parse_recorded_arguments
+from agent.execution.executor import CallResult, Executor
 from agent.execution.step_execution import execute_call
 from agent.execution.validation import validate_arguments
 from agent.policy.protocol import CallArguments
@@ -21,7 +23,9 @@ from agent.programs.program_values import to_answer
 from domain.errors import FootpathError, InvalidArgumentsError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
+from domain.trajectory import RecordedCall
+from graph.recordings import RecordingStore
 
 MAX_CALLS = 60
 """Maximum of calls of one program, or of one run of a walk."""
@@ -59,9 +63,9 @@ class ReadOnlyCaller:
     _cached_count: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        self.forget()
+        self.clear_cache()
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Drop the cached answers."""
         self._cache = CachingExecutor(self.executor)
         self._cached_count = 0
@@ -93,7 +97,7 @@ class ReadOnlyCaller:
         self._cached_count += bool(result.attempts)
         # Bounds the memory; programs that make the same calls follow each other closely.
         if self._cached_count >= MAX_CACHED_ANSWERS:
-            self.forget()
+            self.clear_cache()
         answer = to_answer(tool, result)
         if isinstance(answer, CallFailure):
             self.failure = self.failure or answer.message
@@ -159,3 +163,62 @@ async def try_program(
             return ProgramTrial(error=f"it breaks off: {message}")
         case _:
             return ProgramTrial(error="it says nothing")
+
+
+MAX_RECORDED = 600
+"""Maximum of recorded calls in memory for one tool."""
+
+
+class NotRecordedError(MiningCallError):
+    """Nothing was recorded for a call."""
+
+
+@dataclass(slots=True)
+class RecordedExecutor:
+    """Answers calls with the recorded response to the same arguments; recordings of failed calls are ignored."""
+
+    recordings: RecordingStore
+    name: str = "recorded"
+    _calls_by_tool: dict[ToolId, dict[bytes, RecordedCall]] = field(
+        default_factory=dict[ToolId, dict[bytes, RecordedCall]]
+    )
+
+    async def list_arguments(self, tool: ToolId) -> list[JsonObject]:
+        """List the arguments of the recorded calls of a tool that were answered, in the order of recording."""
+        return [parse_recorded_arguments(call.arguments) for call in (await self._load_calls(tool)).values()]
+
+    async def can_answer_all(self, tools: Iterable[ToolId]) -> bool:
+        """Return whether each of these tools has a recorded answer."""
+        for tool in tools:
+            if not await self._load_calls(tool):
+                return False
+        return True
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is answered
+        """Return the recorded response.
+
+        Raises:
+            NotRecordedError: nothing was recorded for these arguments.
+        """
+        call = (await self._load_calls(tool.id)).get(_build_key(arguments))
+        if call is None:
+            raise NotRecordedError(f"{tool.api}: there is no recorded call with these arguments")
+        return CallResult("ok", call.response)
+
+    async def close(self) -> None:
+        """Do nothing: the recordings belong to the caller."""
+
+    async def _load_calls(self, tool: ToolId) -> dict[bytes, RecordedCall]:
+        if tool not in self._calls_by_tool:
+            calls = [
+                call for call in (await self.recordings.list_calls(tool))[:MAX_RECORDED] if has_usable_answer(call)
+            ]
+            calls_by_key: dict[bytes, RecordedCall] = {}
+            for call in calls:
+                calls_by_key.setdefault(_build_key(parse_recorded_arguments(call.arguments)), call)
+            self._calls_by_tool[tool] = calls_by_key
+        return self._calls_by_tool[tool]
+
+
+def _build_key(arguments: JsonObject) -> bytes:
+    return orjson.dumps(normalize_arguments(arguments), option=orjson.OPT_SORT_KEYS)

@@ -7,7 +7,7 @@ from agent.parameter_needs import derive_need, mentions_person
 from domain.tool import Parameter
 from graph.identifiers import split_words
 from graph.response_fields import OutputField, output_fields
-from synthesis.documents import find_echo_field, find_label_field
+from synthesis.field_labels import find_echo_field, find_label_field
 from synthesis.intent_program import ProgramInput
 from synthesis.intents import Intent, QueryPath
 from synthesis.nouns import (
@@ -77,24 +77,24 @@ def render_questions(intent: Intent, inputs: Sequence[ProgramInput]) -> tuple[st
             variants = _render_what_questions(
                 intent, plain, described, _build_parts(intent, inputs, by_name=True, bare_names=True)
             )
-    return tuple(dict.fromkeys(one[:1].upper() + one[1:] for one in variants))
+    return tuple(dict.fromkeys(variant[:1].upper() + variant[1:] for variant in variants))
 
 
 def _render_what_questions(
-    intent: Intent, plain: _QuestionParts, described: _QuestionParts, barely: _QuestionParts
+    intent: Intent, plain: _QuestionParts, described: _QuestionParts, bare: _QuestionParts
 ) -> tuple[str, ...]:
     """Render the questions for a value, for all values, or for the first one."""
     is_plural = intent.kind == "all" and _is_plural(intent)
     first = "first " if intent.kind == "first" else ""
 
-    def render_requested(told: _QuestionParts) -> str:
+    def render_requested(parts: _QuestionParts) -> str:
         if first and intent.query_path.output.endswith("[]"):
             return _join_with_of(
-                f"the first {plain.requested}", f"the {told.holder}" if told.holder else "", told.owners
+                f"the first {plain.requested}", f"the {parts.holder}" if parts.holder else "", parts.owners
             )
-        what = pluralize(told.requested) if is_plural else told.requested
-        things = pluralize(told.holder) if _has_several_holders(intent) and told.holder else told.holder
-        return _join_with_of(f"the {what}", f"the {first}{things}" if told.holder else "", told.owners)
+        requested = pluralize(parts.requested) if is_plural else parts.requested
+        holders = pluralize(parts.holder) if _has_several_holders(intent) and parts.holder else parts.holder
+        return _join_with_of(f"the {requested}", f"the {first}{holders}" if parts.holder else "", parts.owners)
 
     if not is_plural and _is_boolean(intent):
         return _render_whether_questions(plain, described)
@@ -102,7 +102,7 @@ def _render_what_questions(
     return (
         f"What {verb} {render_requested(plain)}?",
         f"Tell me {render_requested(described)}.",
-        _render_list_question(intent, plain) if is_plural else f"I would like to know {render_requested(barely)}.",
+        _render_list_question(intent, plain) if is_plural else f"I would like to know {render_requested(bare)}.",
         f"Please find {render_requested(described)} for me.",
     )
 
@@ -115,8 +115,8 @@ def _is_boolean(intent: Intent) -> bool:
 def _render_whether_questions(plain: _QuestionParts, described: _QuestionParts) -> tuple[str, ...]:
     """Render questions for a field that is true or false: whether something *is fixed*, or *is mobile*."""
     plain_statement, described_statement = (
-        f"{_join_with_of(f'the {one.holder}' if one.holder else '', one.owners)} {one.requested if one.requested.split()[0] in _VERBS else f'is {one.requested}'}"
-        for one in (plain, described)
+        f"{_join_with_of(f'the {parts.holder}' if parts.holder else '', parts.owners)} {parts.requested if parts.requested.split()[0] in _VERBS else f'is {parts.requested}'}"
+        for parts in (plain, described)
     )
     return (
         f"Is it true that {plain_statement}?",
@@ -199,7 +199,7 @@ def _has_several_holders(intent: Intent) -> bool:
 
 
 def _join_with_of(first: str, *others: str) -> str:
-    return " of ".join(one for one in (first, *others) if one)
+    return " of ".join(noun for noun in (first, *others) if noun)
 
 
 def _build_parts(
@@ -228,12 +228,14 @@ def _build_parts(
     requested = requested or "entry"
     if intent.kind in ("all", "first"):
         if intent.kind == "first" and not last and not query_path.output.endswith("[]"):
-            first_holder = holder if _names_one_thing(query_path) else _name_first_thing(query_path, by_name=by_name)
-            rest = subject if _names_one_thing(query_path) else _render_conditions(query_path, inputs)
+            first_holder = (
+                holder if _identifies_one_thing(query_path) else _name_first_thing(query_path, by_name=by_name)
+            )
+            rest = subject if _identifies_one_thing(query_path) else _render_conditions(query_path, inputs)
             return _QuestionParts(
                 requested,
-                first_holder if _names_one_thing(query_path) or not rest else f"{first_holder} {rest}",
-                "" if not _names_one_thing(query_path) else rest,
+                first_holder if _identifies_one_thing(query_path) or not rest else f"{first_holder} {rest}",
+                "" if not _identifies_one_thing(query_path) else rest,
             )
         is_own = (
             not last
@@ -255,12 +257,12 @@ def _build_parts(
     return _QuestionParts(requested, holder, _join_with_of("", *map(str, chain), subject))
 
 
-def _names_one_thing(query_path: QueryPath) -> bool:
+def _identifies_one_thing(query_path: QueryPath) -> bool:
     """Return whether the user names one thing that holds a list.
 
     Otherwise the user states a property of all items of the first list.
     """
-    return query_path.names_one_thing() or not _find_first_list(query_path)
+    return query_path.identifies_one_thing() or not _find_first_list(query_path)
 
 
 def _is_about_sources(intent: Intent) -> bool:
@@ -311,7 +313,7 @@ def _list_fed_parameters(query_path: QueryPath, number: int) -> tuple[str, ...]:
 
 
 def _find_field(intent: Intent, path: str) -> OutputField | None:
-    return next((one for one in output_fields(intent.tail) if one.path == path), None)
+    return next((field for field in output_fields(intent.tail) if field.path == path), None)
 
 
 def _build_chain(intent: Intent, *, by_name: bool) -> list[_ChainLink]:
@@ -328,8 +330,8 @@ def _build_chain(intent: Intent, *, by_name: bool) -> list[_ChainLink]:
         filled_parameters = _list_fed_parameters(query_path, number - 1)
         noun = name_source(before, query_path.get_feeds(number), filled_parameters)
         if number == 1:
-            referred, of, _ = noun.partition(" of the ")
-            noun = referred if of else ""
+            referred, separator, _ = noun.partition(" of the ")
+            noun = referred if separator else ""
         elif not by_name and noun and noun == name_tool(before, filled_parameters):
             noun = _match_number(noun, describe_tool(before))
         if noun and not (links and links[-1].noun == noun):
@@ -359,11 +361,15 @@ def _find_label_input(query_path: QueryPath) -> Parameter | None:
 
 def _render_subject(query_path: QueryPath, inputs: Sequence[ProgramInput], *, by_name: bool, bare_names: bool) -> str:
     """Render the subject: one thing by its name and conditions, or all things that meet the conditions."""
-    label = _find_label_input(query_path) if query_path.names_one_thing() else None
+    label = _find_label_input(query_path) if query_path.identifies_one_thing() else None
     noun = _name_first_thing(query_path, by_name=by_name)
     conditions = _render_conditions(query_path, inputs, excluded=label)
     if label is not None:
-        name = next(one.name for one in inputs if one.parameter.name == label.name and one.user_name)
+        name = next(
+            program_input.name
+            for program_input in inputs
+            if program_input.parameter.name == label.name and program_input.user_name
+        )
         kind = () if bare_names and mentions_person(frozenset(split_words(noun))) else ("the", noun)
         return " ".join(part for part in (*kind, f"{{{name}}}", conditions) if part)
     if _find_first_list(query_path):
@@ -374,11 +380,11 @@ def _render_subject(query_path: QueryPath, inputs: Sequence[ProgramInput], *, by
 def _render_topic(query_path: QueryPath, inputs: Sequence[ProgramInput]) -> str:
     """Render the subject of a walk whose first response is no list."""
     text_inputs = [
-        one
-        for one in inputs
-        if one.user_name and one.parameter.type == "string" and not query_path.walk.repeated_inputs
+        program_input
+        for program_input in inputs
+        if program_input.user_name and program_input.parameter.type == "string" and not query_path.walk.repeated_inputs
     ]
-    if len([one for one in inputs if one.user_name]) == 1 and text_inputs:
+    if len([program_input for program_input in inputs if program_input.user_name]) == 1 and text_inputs:
         return f"{{{text_inputs[0].name}}}"
     noun = name_tool(query_path.walk.head)
     return " ".join(part for part in ("the", noun or "entry", _render_conditions(query_path, inputs)) if part)

@@ -30,13 +30,14 @@ from synthesis.intents import Intent, QueryPath, enumerate_intents
 from synthesis.program_trial import (
     MAX_CALLS,
     MiningCallError,
+    NotRecordedError,
     ReadOnlyCaller,
+    RecordedExecutor,
     ServiceUnreachableError,
     TooManyCallsError,
     try_program,
 )
 from synthesis.questions import render_questions
-from synthesis.recorded_executor import NotRecordedError, RecordedExecutor
 from synthesis.triplets import Triplet, build_triplet
 from synthesis.walk_execution import TailAnswer, collect_rows, compute_gold_answer, list_condition_values, run_walk
 
@@ -104,7 +105,7 @@ class _GoldAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class _Proof:
+class _ProofResult:
     """Result of trying a program against the gold answers."""
 
     values: JsonObject | None = None
@@ -167,7 +168,7 @@ class SolutionBuilder:
 
     def reserve_patterns(self, solution: Solution) -> None:
         """Reserve the questions of a stored solution, so that no other one claims them."""
-        self.patterns.update((_normalize_pattern(one), solution.id) for one in solution.patterns)
+        self.patterns.update((_normalize_pattern(pattern), solution.id) for pattern in solution.patterns)
 
     async def build_solutions(self, combination: Combination) -> CombinationOutcome:
         """Build the solutions of a combination."""
@@ -179,20 +180,24 @@ class SolutionBuilder:
             dropped = Counter({NO_CALLS: len(all_intents)})
             return CombinationOutcome(combination.key, untried=True, intents=len(all_intents), dropped=dropped)
         outcome = CombinationOutcome(combination.key, intents=len(all_intents))
-        golds = [await self._find_gold(one) for one in all_intents]
+        gold_answers = [await self._find_gold_answers(item) for item in all_intents]
         # Not a property of the combination: the service may answer the next time.
-        if all(gold.reason == NOT_REACHED for gold in golds):
+        if all(answers.reason == NOT_REACHED for answers in gold_answers):
             return replace(outcome, untried=True, dropped=Counter({NOT_REACHED: len(all_intents)}))
-        hopeful = [
-            (one, gold) for one, gold in zip(all_intents, golds, strict=True) if gold.cases or self.keep_unproven
+        candidates = [
+            (item, answers)
+            for item, answers in zip(all_intents, gold_answers, strict=True)
+            if answers.cases or self.keep_unproven
         ]
-        outcome.dropped.update(gold.reason for gold in golds if not gold.cases and not self.keep_unproven)
-        drafts = await self._build_drafts(query_path, hopeful)
-        proofs = await asyncio.gather(*(self._prove(one) for one in drafts))
+        outcome.dropped.update(
+            answers.reason for answers in gold_answers if not answers.cases and not self.keep_unproven
+        )
+        drafts = await self._build_drafts(query_path, candidates)
+        proofs = await asyncio.gather(*(self._prove_draft(item) for item in drafts))
         return self._keep_proven(outcome, drafts, proofs)
 
     def _keep_proven(
-        self, outcome: CombinationOutcome, drafts: Sequence[_ProgramDraft], proofs: Sequence[_Proof]
+        self, outcome: CombinationOutcome, drafts: Sequence[_ProgramDraft], proofs: Sequence[_ProofResult]
     ) -> CombinationOutcome:
         """Keep the proven drafts, in their order; a question that several answer goes to the first."""
         solutions: list[Solution] = []
@@ -212,7 +217,7 @@ class SolutionBuilder:
                 outcome.dropped[proof.reason] += 1
                 continue
             solutions.append(self._build_solution(draft.intent, draft.plan, patterns, proof))
-            self.patterns.update((_normalize_pattern(one), draft.id) for one in patterns)
+            self.patterns.update((_normalize_pattern(pattern), draft.id) for pattern in patterns)
             if proof.values is not None:
                 triplets += _build_triplets(draft.intent, draft.plan, patterns, proof.values, draft.intent_program)
         return replace(
@@ -221,7 +226,11 @@ class SolutionBuilder:
 
     def _list_free_patterns(self, draft: _ProgramDraft) -> tuple[str, ...]:
         """List the questions of a draft that no other solution answers."""
-        return tuple(one for one in draft.patterns if self.patterns.get(_normalize_pattern(one), draft.id) == draft.id)
+        return tuple(
+            pattern
+            for pattern in draft.patterns
+            if self.patterns.get(_normalize_pattern(pattern), draft.id) == draft.id
+        )
 
     async def _can_execute(self, walk: FeedWalk) -> bool:
         """Return whether the tools of a walk may be called, or all have recorded answers."""
@@ -241,39 +250,54 @@ class SolutionBuilder:
         return self._last_answers
 
     async def _build_drafts(
-        self, query_path: QueryPath, golds: Sequence[tuple[Intent, _GoldAnswers]]
+        self, query_path: QueryPath, gold_answers: Sequence[tuple[Intent, _GoldAnswers]]
     ) -> list[_ProgramDraft]:
         """Build the programs of intents with their questions; those of the question writer come first."""
-        if not golds:
+        if not gold_answers:
             return []
         offer = self._get_walk_answers(query_path).offer
-        programs = [(intent, write_program(intent, offer)) for intent, _ in golds]
-        patterns_by_program = [render_questions(intent, code.inputs) if code.text else () for intent, code in programs]
+        programs = [(intent, write_program(intent, offer)) for intent, _ in gold_answers]
+        patterns_by_program = [
+            render_questions(intent, intent_program.inputs) if intent_program.text else ()
+            for intent, intent_program in programs
+        ]
         if self.question_writer is not None:
             written_questions = await self.question_writer.write_questions(
-                query_path, [(code, own) for (_, code), own in zip(programs, patterns_by_program, strict=True)]
+                query_path,
+                [
+                    (intent_program, rendered)
+                    for (_, intent_program), rendered in zip(programs, patterns_by_program, strict=True)
+                ],
             )
             patterns_by_program = [
-                tuple(dict.fromkeys((*more, *own)))
-                for more, own in zip(written_questions, patterns_by_program, strict=True)
+                tuple(dict.fromkeys((*written, *rendered)))
+                for written, rendered in zip(written_questions, patterns_by_program, strict=True)
             ]
-        plans = await asyncio.gather(*(self._build_plan(intent, code) for intent, code in programs))
+        plans = await asyncio.gather(*(self._build_plan(intent, intent_program) for intent, intent_program in programs))
         return [
-            _ProgramDraft(intent, code, gold, plan, compute_solution_id("", plan) if code.text else "", patterns, fault)
-            for (intent, code), (_, gold), patterns, (plan, fault) in zip(
-                programs, golds, patterns_by_program, plans, strict=True
+            _ProgramDraft(
+                intent,
+                intent_program,
+                gold,
+                plan,
+                compute_solution_id("", plan) if intent_program.text else "",
+                patterns,
+                fault,
+            )
+            for (intent, intent_program), (_, gold), patterns, (plan, fault) in zip(
+                programs, gold_answers, patterns_by_program, plans, strict=True
             )
         ]
 
     async def _build_plan(self, intent: Intent, intent_program: IntentProgram) -> tuple[ProgramPlan, str]:
         docs = {tool.id: tool for tool in intent.query_path.walk.tools}
-        functions = {one.name: one.tool for one in intent_program.offer.signatures}
+        functions = {signature.name: signature.tool for signature in intent_program.offer.signatures}
         if not intent_program.text:
             return ProgramPlan(program=Program(text="", tools={})), "no program says it"
         result = await check_plan(intent_program.text, intent_program.schemas, functions, docs, self.sandbox)
         return result.plan, "its program does not pass the checks" if result.complaints else ""
 
-    async def _find_gold(self, intent: Intent) -> _GoldAnswers:
+    async def _find_gold_answers(self, intent: Intent) -> _GoldAnswers:
         """Find the gold answers of an intent, with the first values for which anything is found."""
         if self.caller is None or self.value_finder is None:
             return _GoldAnswers(reason=NO_CALLS)
@@ -312,25 +336,29 @@ class SolutionBuilder:
                 cache[key] = error
         return cache[key]
 
-    async def _prove(self, draft: _ProgramDraft) -> _Proof:
+    async def _prove_draft(self, draft: _ProgramDraft) -> _ProofResult:
         """Run a draft's program, and compare its answers with the gold answers of all cases."""
         if draft.fault or not draft.gold_answers.cases or self.caller is None or not self._list_free_patterns(draft):
-            return _Proof(reason=draft.fault or draft.gold_answers.reason)
+            return _ProofResult(reason=draft.fault or draft.gold_answers.reason)
         proven_values = None
         for case in draft.gold_answers.cases:
             input_values = {
-                one.name: case.values[one.user_name] for one in draft.intent_program.inputs if one.user_name
+                program_input.name: case.values[program_input.user_name]
+                for program_input in draft.intent_program.inputs
+                if program_input.user_name
             }
             if draft.intent.kind == "where":
                 input_values[draft.intent_program.inputs[-1].name] = case.condition_value
             docs = _map_functions(draft.intent, draft.intent_program)
             trial = await try_program(draft.plan, input_values, docs, self.sandbox, self.caller)
             if trial.error or trial.answer != case.expected:
-                return _Proof(reason="its program gives something else", ran=True)
+                return _ProofResult(reason="its program gives something else", ran=True)
             proven_values = proven_values or input_values
-        return _Proof(proven_values, ran=True)
+        return _ProofResult(proven_values, ran=True)
 
-    def _build_solution(self, intent: Intent, plan: ProgramPlan, patterns: tuple[str, ...], proof: _Proof) -> Solution:
+    def _build_solution(
+        self, intent: Intent, plan: ProgramPlan, patterns: tuple[str, ...], proof: _ProofResult
+    ) -> Solution:
         """Build the solution of a draft; it is suspended if nothing has proven it."""
         return Solution(
             id="",
@@ -363,13 +391,15 @@ def _normalize_pattern(pattern: str) -> str:
 
 def _map_functions(intent: Intent, intent_program: IntentProgram) -> Mapping[str, ToolDoc]:
     docs_by_id = {tool.id: tool for tool in intent.query_path.walk.tools}
-    return {one.name: docs_by_id[one.tool] for one in intent_program.offer.signatures}
+    return {signature.name: docs_by_id[signature.tool] for signature in intent_program.offer.signatures}
 
 
 def _repeats_input(expected: JsonValue, values: JsonObject) -> bool:
     """Return whether an answer only repeats a value that the question states."""
     value = expected[0] if isinstance(expected, list) and len(expected) == 1 else expected
-    return isinstance(value, str) and value.casefold() in {str(one).casefold() for one in values.values()}
+    return isinstance(value, str) and value.casefold() in {
+        str(stated_value).casefold() for stated_value in values.values()
+    }
 
 
 def _has_field_named_by_input(query_path: QueryPath, values: JsonObject) -> bool:
@@ -377,7 +407,7 @@ def _has_field_named_by_input(query_path: QueryPath, values: JsonObject) -> bool
 
     Such a program holds for that value alone: another value has another field.
     """
-    stated_values = {str(one).casefold() for one in values.values()}
+    stated_values = {str(value).casefold() for value in values.values()}
     fields = (query_path.output, *(feed.field for feed in query_path.walk.feeds))
     return any(piece.removesuffix("[]").casefold() in stated_values for field in fields for piece in field.split("."))
 
@@ -386,7 +416,7 @@ def _build_triplets(
     intent: Intent, plan: ProgramPlan, patterns: Sequence[str], values: JsonObject, intent_program: IntentProgram
 ) -> list[Triplet]:
     """Build a triplet for each question that names all inputs of the program."""
-    functions = {one.tool: one.name for one in intent_program.offer.signatures}
+    functions = {signature.tool: signature.name for signature in intent_program.offer.signatures}
     solution = [functions[tool] for tool in intent.query_path.walk.path]
     return [
         build_triplet(fill_placeholders(pattern, values, plan.inputs), solution, plan.program.text, values)

@@ -12,7 +12,7 @@ from pydantic.types import JsonValue
 
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from synthesis.documents import find_label_field, get_item_path
+from synthesis.field_labels import find_label_field, get_item_path
 from synthesis.intents import Intent, ItemMode, QueryPath, find_role
 from synthesis.program_trial import CallFunction
 
@@ -32,7 +32,7 @@ class AnswerRow:
     """The thing that the last tool was called for, as the response before has it."""
 
 
-def find_values(value: JsonValue, path: str) -> Iterator[tuple[JsonValue, JsonValue]]:
+def iterate_values(value: JsonValue, path: str) -> Iterator[tuple[JsonValue, JsonValue]]:
     """Yield pairs of an item and a value, for all values at a path.
 
     The item is that of the innermost list around the value; without a list, the whole value. A missing field yields
@@ -62,7 +62,7 @@ def enter_first_item(value: JsonValue, path: str) -> tuple[JsonValue, str]:
     outer_path, brackets, rest = path.partition("[]")
     if not brackets:
         return value, path
-    lists = [one for _, one in find_values(value, outer_path)]
+    lists = [value_at_path for _, value_at_path in iterate_values(value, outer_path)]
     items = lists[0] if lists and isinstance(lists[0], list) else []
     return (items[0] if items else None), rest.removeprefix(".")
 
@@ -77,70 +77,82 @@ class TailAnswer:
 
 
 async def follow_walk(
-    course: QueryPath, item_modes: Sequence[ItemMode], values: Mapping[str, JsonValue], call_tool: CallFunction
+    query_path: QueryPath, item_modes: Sequence[ItemMode], values: Mapping[str, JsonValue], call_tool: CallFunction
 ) -> list[AnswerRow]:
     """Run a walk and return every value of the requested field, in the order of the responses.
 
     ``values``: what a user states, by the names of the combination's inputs.
     """
-    return collect_rows(course, await run_walk(course, item_modes, values, call_tool))
+    return collect_rows(query_path, await run_walk(query_path, item_modes, values, call_tool))
 
 
-def collect_rows(course: QueryPath, answers: Sequence[TailAnswer]) -> list[AnswerRow]:
+def collect_rows(query_path: QueryPath, answers: Sequence[TailAnswer]) -> list[AnswerRow]:
     """Collect every value of the requested field in these responses."""
     rows: list[AnswerRow] = []
-    is_lookup = course.is_lookup_path(len(course.walk.tools) - 1, course.output)
+    is_lookup = query_path.is_lookup_path(len(query_path.walk.tools) - 1, query_path.output)
     for answer in answers:
-        root, path = enter_first_item(answer.value, course.output) if is_lookup else (answer.value, course.output)
-        rows += [AnswerRow(value, item, answer.source) for item, value in find_values(root, path)]
+        root, path = (
+            enter_first_item(answer.value, query_path.output) if is_lookup else (answer.value, query_path.output)
+        )
+        rows += [AnswerRow(value, item, answer.source) for item, value in iterate_values(root, path)]
     return rows
 
 
 async def run_walk(
-    course: QueryPath, item_modes: Sequence[ItemMode], values: Mapping[str, JsonValue], call_tool: CallFunction
+    query_path: QueryPath, item_modes: Sequence[ItemMode], values: Mapping[str, JsonValue], call_tool: CallFunction
 ) -> list[TailAnswer]:
     """Call the tools of a walk, and return each response of the last one.
 
     The responses do not depend on the field that is asked for, so that they serve all intents of a walk with the same
     inputs.
     """
-    walk = course.walk
+    walk = query_path.walk
 
     async def call_with_inputs(tool: ToolDoc, arguments: JsonObject, role: str = "") -> JsonValue:
-        said = {one.parameter.name: values[one.name] for one in course.list_inputs(tool.id, role)}
-        return await call_tool(tool, {**arguments, **said})
+        stated_arguments = {
+            user_input.parameter.name: values[user_input.name] for user_input in query_path.list_inputs(tool.id, role)
+        }
+        return await call_tool(tool, {**arguments, **stated_arguments})
 
     if walk.repeated_inputs:
         second_arguments: JsonObject = {}
         for role in walk.repeated_inputs:
             answer = await call_with_inputs(walk.head, {}, role)
-            for feed in (one for one in course.get_feeds(1) if find_role(one.parameter, walk.repeated_inputs) == role):
+            for feed in (
+                feed_link
+                for feed_link in query_path.get_feeds(1)
+                if find_role(feed_link.parameter, walk.repeated_inputs) == role
+            ):
                 root, path = enter_first_item(answer, feed.field)
-                second_arguments[feed.parameter] = next((value for _, value in find_values(root, path)), None)
-        current: list[tuple[JsonValue, JsonValue]] = [(None, await call_with_inputs(walk.tools[1], second_arguments))]
+                second_arguments[feed.parameter] = next((value for _, value in iterate_values(root, path)), None)
+        pending_answers: list[tuple[JsonValue, JsonValue]] = [
+            (None, await call_with_inputs(walk.tools[1], second_arguments))
+        ]
     else:
-        current = [(None, await call_with_inputs(walk.head, {}))]
+        pending_answers = [(None, await call_with_inputs(walk.head, {}))]
     for number in range(2 if walk.repeated_inputs else 1, len(walk.tools)):
         next_calls: list[tuple[JsonValue, JsonObject]] = []
-        for _, answer in current:
-            next_calls += _collect_next_calls(course, number, item_modes[number - 1], answer)
-        current = [(thing, await call_with_inputs(walk.tools[number], arguments)) for thing, arguments in next_calls]
-    return [TailAnswer(fed, answer) for fed, answer in current]
+        for _, answer in pending_answers:
+            next_calls += _collect_next_calls(query_path, number, item_modes[number - 1], answer)
+        pending_answers = [
+            (thing, await call_with_inputs(walk.tools[number], arguments)) for thing, arguments in next_calls
+        ]
+    return [TailAnswer(source, answer) for source, answer in pending_answers]
 
 
 def _collect_next_calls(
-    course: QueryPath, number: int, item_mode: ItemMode, answer: JsonValue
+    query_path: QueryPath, number: int, item_mode: ItemMode, answer: JsonValue
 ) -> list[tuple[JsonValue, JsonObject]]:
     """Return the things in a response that the next tool is called for, each with the arguments that it gives."""
-    feeds = course.get_feeds(number)
+    feeds = query_path.get_feeds(number)
     columns: list[list[tuple[JsonValue, JsonValue]]] = []
     for feed in feeds:
         root, path = (
             enter_first_item(answer, feed.field)
-            if course.is_lookup_path(number - 1, feed.field)
+            if query_path.is_lookup_path(number - 1, feed.field)
             else (answer, feed.field)
         )
-        values = [*find_values(root, path)]
+        values = [*iterate_values(root, path)]
         columns.append(values[:1] if item_mode == "first" else values)
     # All feeds are values of one object, so that the columns have equal lengths.
     rows = zip(*columns, strict=True)
@@ -166,7 +178,9 @@ def compute_gold_answer(intent: Intent, rows: Sequence[AnswerRow], condition_val
         case "most" | "least":
             return _find_extreme_label(intent, present_rows)
         case "where":
-            chosen_rows = [row for row in present_rows if _matches(_get_compared_value(intent, row), condition_value)]
+            chosen_rows = [
+                row for row in present_rows if _meets_condition(_get_compared_value(intent, row), condition_value)
+            ]
             return _list_distinct_labels(intent, chosen_rows) or None
 
 
@@ -175,15 +189,19 @@ def list_condition_values(intent: Intent, rows: Sequence[AnswerRow]) -> list[Jso
     rows = [row for row in rows if row.value is not None]
     compared_values = [_get_compared_value(intent, row) for row in rows]
     usable_values = [
-        one for one in compared_values if one not in (None, "", []) and len(str(one)) <= MAX_CONDITION_LENGTH
+        value for value in compared_values if value not in (None, "", []) and len(str(value)) <= MAX_CONDITION_LENGTH
     ]
-    values = list({repr(one): one for one in usable_values if not isinstance(one, (dict, list))}.values())
-    return sorted(values, key=lambda one: sum(_matches(other, one) for other in usable_values) == len(usable_values))
+    values = list({repr(value): value for value in usable_values if not isinstance(value, (dict, list))}.values())
+    return sorted(
+        values, key=lambda one: sum(_meets_condition(other, one) for other in usable_values) == len(usable_values)
+    )
 
 
 def _is_list(intent: Intent) -> bool:
-    course = intent.query_path
-    return intent.is_fan_out or "[]" in course.resolve_lookup_path(len(course.walk.tools) - 1, course.output)
+    query_path = intent.query_path
+    return intent.is_fan_out or "[]" in query_path.resolve_lookup_path(
+        len(query_path.walk.tools) - 1, query_path.output
+    )
 
 
 def _find_extreme_label(intent: Intent, rows: Sequence[AnswerRow]) -> JsonValue:
@@ -206,8 +224,8 @@ def _is_about_sources(intent: Intent) -> bool:
 
     Otherwise they are about items of its response.
     """
-    course = intent.query_path
-    path = course.resolve_lookup_path(len(course.walk.tools) - 1, course.output)
+    query_path = intent.query_path
+    path = query_path.resolve_lookup_path(len(query_path.walk.tools) - 1, query_path.output)
     return intent.is_fan_out and ("[]" not in path or (intent.kind == "where" and path.endswith("[]")))
 
 
@@ -218,16 +236,16 @@ def _get_label(intent: Intent, row: AnswerRow) -> JsonValue:
         thing = row.source
     else:
         field, thing = find_label_field(walk.tail, intent.query_path.output), row.item
-    return next((value for _, value in find_values(thing, get_item_path(field.path))), None) if field else None
+    return next((value for _, value in iterate_values(thing, get_item_path(field.path))), None) if field else None
 
 
 def _get_compared_value(intent: Intent, row: AnswerRow) -> JsonValue:
     if _is_about_sources(intent):
         return row.value
-    return next((value for _, value in find_values(row.item, get_item_path(intent.compared_path))), None)
+    return next((value for _, value in iterate_values(row.item, get_item_path(intent.compared_path))), None)
 
 
-def _matches(value: JsonValue, condition_value: JsonValue) -> bool:
+def _meets_condition(value: JsonValue, condition_value: JsonValue) -> bool:
     if isinstance(value, str) and isinstance(condition_value, str):
         return condition_value.casefold() in value.casefold()
     return value == condition_value and isinstance(value, bool) == isinstance(condition_value, bool)

@@ -36,7 +36,7 @@ PACKAGES = (
         "graph.backends.sqlite_graph",
         "retriever.backends.edge",
         "retriever.backends.edge_folder",
-        "retriever.embedders.bundled",
+        "retriever.embedders.onnx_embedder",
     ),
     *("offline.policy", "offline.template_answer", "offline.solution_reuse", "offline.sentences.author"),
     *("wiring.run_history", "wiring.ask", "wiring.program_export", "playground.serve"),

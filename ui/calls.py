@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from domain.call_counter import is_made
+from domain.call_counter import was_call_made
 from domain.event import ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
@@ -80,7 +80,7 @@ class Call:
         """Whether it did not come as far as its tool, for another reason than its user's."""
         if self.result is None or self.result.status in ("ok", "skipped"):
             return False
-        return not (self.begun and is_made(self.result))
+        return not (self.begun and was_call_made(self.result))
 
     @property
     def failed(self) -> bool:

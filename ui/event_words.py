@@ -6,6 +6,8 @@ from domain.event import (
     CallStarted,
     CandidatesConsidered,
     Event,
+    MemoryRecalled,
+    NoSolution,
     PathEnded,
     PlanReady,
     PolicyFellBack,
@@ -20,11 +22,12 @@ from domain.event import (
     RunDelayed,
     RunFinished,
     RunStarted,
+    SolutionTaken,
     StepBacktracked,
     StepChosen,
     SubtaskStarted,
+    WeightsLearned,
 )
-from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken, WeightsLearned
 from ui.language import say, say_count
 from ui.run_state import Question, ReadEvent
 from ui.run_summary import OUTCOMES

@@ -16,6 +16,8 @@ from domain.event import (
     CandidatesConsidered,
     Event,
     EventRecord,
+    MemoryRecalled,
+    NoSolution,
     PathEnded,
     PlanReady,
     PolicyFellBack,
@@ -26,12 +28,12 @@ from domain.event import (
     RunDelayed,
     RunFinished,
     RunStarted,
+    SolutionTaken,
     StepBacktracked,
     StepChosen,
     SubtaskStarted,
 )
 from domain.given_file import FileNote
-from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolId

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from domain.operations import NO_TAG, OperationChoice
+from domain.tool_source import NO_TAG, OperationChoice
 from ui.language import listing, message, moment, say, say_count
 from ui.sources import Counts, Past, Source, SourceTool
 

@@ -6,8 +6,8 @@ from urllib.parse import quote, urlsplit
 from pydantic import BaseModel, Field, JsonValue
 
 from domain.model import JsonObject
-from domain.operations import OperationChoice, OperationOutline
 from domain.side_effect import DeclaredEffect, SideEffect, determine_side_effect, find_method_override
+from domain.tool_source import OperationChoice, OperationOutline
 from ui.client import Client, read, read_all
 from ui.tool_keys import Flow
 

@@ -2,7 +2,7 @@
 
 import json
 
-from domain.learning_events import NoSolution, SolutionTaken
+from domain.event import NoSolution, SolutionTaken
 from ui.language import listing, say
 
 

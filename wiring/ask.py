@@ -16,9 +16,8 @@ from agent.run_context import RunUser
 from agent.scheduler import closing
 from agent.user_questions import NoUser, UserChannel
 from domain.errors import UsageError
-from domain.event import EventRecord
+from domain.event import EventRecord, WeightsLearned
 from domain.given_file import GivenFile
-from domain.learning_events import WeightsLearned
 from domain.program import ProgramPlan
 from wiring.container import Container
 from wiring.links import link_after_run

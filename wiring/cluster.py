@@ -18,7 +18,7 @@ from graph.blocks import Block, CountedBlock, count_block
 from graph.function_names import NameIndex
 from graph.ingest import ImportProgress, SpreadBlocks
 from retriever.index import Vectors
-from retriever.indexing import Portion, put_portion, select_unindexed
+from retriever.indexing import DocumentBatch, select_unindexed, store_batch
 from wiring.container import Container
 from wiring.encoders import load_encoder
 
@@ -192,14 +192,14 @@ async def embed_on_cluster(cluster: RayCluster, container: Container, progress: 
         remaining_portions = iter(group)
         async for _, vectors in cluster.map(encoder, [[text for _, text, _ in portion] for portion in group]):
             portion = next(remaining_portions)
-            await put_portion(portion, vectors, index)
+            await store_batch(portion, vectors, index)
             done += len(portion)
             progress("embed", done, total)
 
 
-async def _group_portions(portions: AsyncIterator[Portion]) -> AsyncIterator[list[Portion]]:
+async def _group_portions(portions: AsyncIterator[DocumentBatch]) -> AsyncIterator[list[DocumentBatch]]:
     """Group as many portions as are under way at once: the encoder is loaded once for each group."""
-    group: list[Portion] = []
+    group: list[DocumentBatch] = []
     async for portion in portions:
         group.append(portion)
         if len(group) == MAX_PORTIONS:

@@ -35,7 +35,7 @@ from graph.weights import WeightParameters
 from offline.planning_time import PlanningTurns
 from retriever.experience import ToolExperience
 from retriever.index import Embedder, VectorIndex
-from retriever.lexical import LexicalIndex, WordIndex
+from retriever.lexical import LexicalIndex, LexicalReader
 from retriever.search import ToolSearch
 from wiring.encoder_state import FolderNotes, NoteStore
 from wiring.encoders import read_encoder_identity
@@ -160,7 +160,7 @@ class Container:
     async def _open_notes(self) -> NoteStore:
         notes: NoteStore
         if self.vectors_on_server:
-            from retriever.backends.qdrant_notes import QdrantNotes
+            from retriever.backends.qdrant_side_collections import QdrantNotes
 
             notes = QdrantNotes(get_vector_address(self.settings), name=self.settings.vector_collection)
         else:
@@ -189,11 +189,13 @@ class Container:
         await follow_others(self)
         embedder, _, lexical = await self.get_retrieval()
         if self._warmed_up is not embedder:
-            await asyncio.gather(embedder.embed(["ready"], "query"), embedder.scale(), lexical.match("ready"))
+            await asyncio.gather(
+                embedder.embed(["ready"], "query"), embedder.get_cosine_scale(), lexical.match("ready")
+            )
             await asyncio.to_thread(limit_blas_threads)
             self._warmed_up = embedder
 
-    async def get_search_indexes(self) -> tuple[Embedder, VectorIndex, WordIndex]:
+    async def get_search_indexes(self) -> tuple[Embedder, VectorIndex, LexicalReader]:
         """Return the encoder, the vectors and the words that a search reads."""
         return await self.get_retrieval()
 

@@ -16,9 +16,9 @@ from domain.errors import ConflictError, FootpathError, UsageError
 from domain.tool import ToolDoc, ToolId
 from retriever.backends.edge_folder import EdgeFolder
 from retriever.backends.qdrant import QdrantIndex
-from retriever.calibration import REFERENCE_ENCODER, calibrate, describe_indistinctness
+from retriever.calibration import REFERENCE_ENCODER, describe_indistinctness, get_calibration
 from retriever.index import Embedder, VectorIndex
-from retriever.indexing import put_portion, select_unindexed
+from retriever.indexing import select_unindexed, store_batch
 from wiring.container import Container
 from wiring.encoder_state import COMPARISON, EncoderState, EncoderVectors
 from wiring.encoders import SETTINGS, EncoderChoice, list_choices, open_encoder
@@ -214,7 +214,7 @@ class EncoderChange:
             return
         scales = self._encoders.scales
         calibration = None if anew else await scales.read(embedder.identity)
-        calibration = calibration or await calibrate(embedder)
+        calibration = calibration or await get_calibration(embedder)
         if calibration.is_flat:
             raise UsageError(describe_indistinctness(calibration))
         await scales.keep(calibration)
@@ -311,7 +311,7 @@ async def update_vectors(
             yield tool
 
     async for portion in select_unindexed(iterate_documents(), digests):
-        await put_portion(portion, await embedder.embed([text for _, text, _ in portion], "document"), index)
+        await store_batch(portion, await embedder.embed([text for _, text, _ in portion], "document"), index)
         embedded += len(portion)
         progress(min(len(ids), total), total)
     if removed := digests.keys() - ids:
@@ -338,5 +338,5 @@ async def recompute_links(container: Container) -> None:
 async def _activate(container: Container, opened: OpenVectors) -> None:
     """On a server, activate the vectors for all who use this encoder, with the words that go with them."""
     if isinstance(opened.index, QdrantIndex):
-        await opened.index.switch()
+        await opened.index.activate()
         await publish_words(container.graph, opened.index, container.words)

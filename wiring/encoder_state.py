@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from domain.errors import UnavailableError
 from domain.model import Model, describe_errors
-from retriever.calibration import REFERENCE_ENCODER, CosineScale, EncoderCalibration, build_scale, calibrate
+from retriever.calibration import REFERENCE_ENCODER, CosineScale, EncoderCalibration, build_scale, get_calibration
 from retriever.index import Embedder, Vectors
 from wiring.encoders import EncoderChoice
 from wiring.private_files import PRIVATE_FILE_MODE
@@ -155,7 +155,7 @@ class EncoderScales:
             if identity not in self._scales:
                 calibration = await self.read(identity)
                 if calibration is None:
-                    calibration = await calibrate(embedder)
+                    calibration = await get_calibration(embedder)
                     _log.info("the scale of %s was measured: %s", identity, calibration.tools)
                     await self._try_to_keep(calibration)
                 self._scales[identity] = build_scale(calibration)
@@ -190,11 +190,11 @@ class ScaledEmbedder:
         """Embed texts with the encoder."""
         return await self._embedder.embed(texts, role)
 
-    async def read(self, texts: Sequence[str]) -> list[Vectors]:
+    async def embed_requests(self, texts: Sequence[str]) -> list[Vectors]:
         """Read texts with the encoder."""
-        return await self._embedder.read(texts)
+        return await self._embedder.embed_requests(texts)
 
-    async def scale(self) -> CosineScale:
+    async def get_cosine_scale(self) -> CosineScale:
         """Return the scale stored with the vectors. Raises ``UnavailableError``."""
         return await self._scales.get_scale(self._embedder)
 

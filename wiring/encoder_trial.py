@@ -155,7 +155,7 @@ async def compare_on_store(
     def begin_request(request: str) -> None:
         nonlocal done
         for experience in experiences:
-            experience.ask(request)
+            experience.begin_request(request)
         progress(done, len(trial_requests.requests))
         done += 1
 

@@ -17,7 +17,7 @@ from wiring.settings import Settings, list_variables, read_settings, read_settin
 if TYPE_CHECKING:
     from agent.llm.client.embeddings import OpenaiEmbeddings
     from agent.llm.client.transport import AddressResolver
-    from retriever.embedders.bundled import BundledEmbedder
+    from retriever.embedders.onnx_embedder import OnnxEmbedder
 
 CloseCallback = Callable[[], Awaitable[None]]
 
@@ -40,13 +40,13 @@ def create_embedder(settings: Settings) -> tuple[Embedder, CloseCallback]:
     return load_encoder(settings.encoder_folder, settings.encoder_threads), close_nothing
 
 
-def load_encoder(folder: Path | None, threads: int = 2) -> "BundledEmbedder":
+def load_encoder(folder: Path | None, threads: int = 2) -> "OnnxEmbedder":
     """Return an encoder that was exported to a folder; None: the bundled one. ``UsageError`` where none is there."""
-    from retriever.embedders.bundled import BundledEmbedder
+    from retriever.embedders.onnx_embedder import OnnxEmbedder
 
     if folder is None:
-        return BundledEmbedder(threads)
-    return BundledEmbedder(threads, folder, *read_encoder_identity(folder))
+        return OnnxEmbedder(threads)
+    return OnnxEmbedder(threads, folder, *read_encoder_identity(folder))
 
 
 @lru_cache
@@ -107,7 +107,7 @@ def create_embedding_service(settings: Settings, addresses: "AddressResolver | N
 
 def wrap_embedding_service(service: "OpenaiEmbeddings", settings: Settings, dimension: int) -> Embedder:
     """Return an encoder that calls ``service``, with the prefixes and the batch size of the settings."""
-    from retriever.embedders.service import ServiceEmbedder, TextPrefixes
+    from retriever.embedders.embedding_service import ServiceEmbedder, TextPrefixes
 
     prefixes = TextPrefixes(settings.embedding_query_prefix, settings.embedding_document_prefix)
     return ServiceEmbedder(service, dimension, prefixes, batch=settings.embedding_batch)
@@ -250,7 +250,7 @@ def list_choices(settings: Settings) -> list[EncoderChoice]:
 
 def get_model_size(choice: EncoderChoice, settings: Settings) -> int | None:
     """Return the size of the model's file; None for a service."""
-    from retriever.embedders.bundled import BUNDLED_FOLDER
+    from retriever.embedders.onnx_embedder import BUNDLED_FOLDER
 
     match choice.kind:
         case "bundled":

@@ -13,8 +13,8 @@ from admission.quality import QualityJudge
 from agent.execution.secret_store import SecretStore
 from domain.tool import STDIO, ToolDoc, ToolId
 from domain.tool_source import KeyOwner
+from retriever.index_views import augment_indexes
 from retriever.search import ToolSearch
-from retriever.what_if import augment_indexes
 from wiring.container import Container
 from wiring.executors import create_live_executor
 from wiring.reranker import StoreExperience, get_reranker

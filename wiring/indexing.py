@@ -13,7 +13,7 @@ from domain.errors import FootpathError
 from domain.tool import ToolId
 from graph.store import GraphStore
 from graph.transfer.store_export import TransferProgress
-from retriever.documents import build_lexical_text
+from retriever.document_texts import build_lexical_text
 from retriever.index import VectorIndex
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -37,7 +37,7 @@ async def publish_fingerprint(index: VectorIndex, lexical: LexicalIndex) -> None
     from retriever.backends.qdrant import QdrantIndex
 
     if isinstance(index, QdrantIndex):
-        await index.note(_FINGERPRINT_NOTE, await lexical.read_fingerprint())
+        await index.write_note(_FINGERPRINT_NOTE, await lexical.read_fingerprint())
 
 
 async def follow_others(container: Container) -> None:
@@ -104,7 +104,7 @@ async def _collect_texts(graph: GraphStore) -> dict[ToolId, str]:
 async def index_documents(container: Container, progress: TransferProgress) -> int:
     """Index every new or changed document of the graph; return their number. Raises ``UnavailableError``."""
     embedder, index, lexical = await container.get_retrieval()
-    await embedder.scale()  # measured and stored before anything is searched by these vectors
+    await embedder.get_cosine_scale()  # measured and stored before anything is searched by these vectors
     total = (await container.graph.compute_statistics()).documents
     report = await index_tools(
         container.graph.stream_documents(), embedder, index, lexical, lambda done: progress("embed", done, total)

@@ -138,7 +138,7 @@ async def _link_with_nearest(
 ) -> LinkedTools:
     """Link tools with the most similar ones of a large store, rather than with all."""
     embedder, index, _ = await container.get_retrieval()
-    scale = (await embedder.scale()).documents
+    scale = (await embedder.get_cosine_scale()).documents
     neighbours: dict[ToolId, list[tuple[ToolId, float]]] = {}
     others = set(toolset_mates)
     for tool, vector in (await index.fetch_vectors(tools)).items():
@@ -158,7 +158,7 @@ async def link(container: Container, progress: LinkProgress, *, embedded: bool) 
     similar = None
     if embedded:
         embedder, index, _ = await container.get_retrieval()
-        similar = VectorNeighbours(index, embedder.identity, (await embedder.scale()).documents)
+        similar = VectorNeighbours(index, embedder.identity, (await embedder.get_cosine_scale()).documents)
     return await link_tools(container.graph, similar, progress)
 
 

@@ -79,9 +79,7 @@ async def prepare_measurement(container: Container, edges: Edges, *, precedents:
     async def make_offer(request: str, limit: int) -> Sequence[OfferEntry]:
         return (await maker.offer(request, limit)).tools
 
-    return MeasuredOffers(
-        make_offer, search.start_tools, _create_token_counter(container.graph), experience, kept_edges
-    )
+    return MeasuredOffers(make_offer, search.find_tools, _create_token_counter(container.graph), experience, kept_edges)
 
 
 class PerRequestExperience:

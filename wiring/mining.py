@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from domain.errors import UsageError
 from domain.tool import ToolDoc
 from graph.transfer.store_export import TransferProgress
+from synthesis.combinations import MinedToolset, MiningCounts, group_by_toolset, mine_toolset
 from synthesis.input_values import InputValueFinder
 from synthesis.journal import MiningJournal, MiningRecord, MiningReport, hash_key
-from synthesis.mining import MinedToolset, MiningCounts, group_by_toolset, mine_toolset
 from synthesis.model_questions import ModelQuestionWriter
-from synthesis.program_trial import ReadOnlyCaller
-from synthesis.recorded_executor import RecordedExecutor
+from synthesis.program_trial import ReadOnlyCaller, RecordedExecutor
 from synthesis.solution_builder import CombinationOutcome, SolutionBuilder
 from wiring.container import Container
 

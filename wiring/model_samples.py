@@ -15,14 +15,14 @@ from agent.programs.program_types import CallFailure, SandboxCall
 from agent.programs.program_verdict import ProgramClaim
 from domain.event import Feed
 from domain.plan import StepResult
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 SAMPLE_REQUEST = "Find the city of Tarnholm and tell me the highest temperature there on each of the next 3 days."
 
 
 def _build_sample_tool(toolset: str, api: str, description: str, *parameters: Parameter) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("Sample", toolset, api), category="Sample", toolset=toolset, api=api, function=api,
+        id=make_tool_id("Sample", toolset, api), category="Sample", toolset=toolset, api=api, function=api,
         url=f"https://sample.invalid/{api}", description=description, parameters=parameters,
     )  # fmt: skip
 
@@ -123,7 +123,7 @@ class ProgramCheckSample:
 
 def _build_city_tool(api: str, description: str, answer: str, *parameters: Parameter) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("Sample", "cities", api), category="Sample", toolset="cities", api=api, function=api,
+        id=make_tool_id("Sample", "cities", api), category="Sample", toolset="cities", api=api, function=api,
         url=f"https://sample.invalid/{api}", description=description, parameters=parameters, example_response=answer,
     )  # fmt: skip
 

@@ -30,7 +30,7 @@ async def get_reranker(settings: Settings, embedder: Embedder) -> "Reranker | No
     reranker = await read_chosen_reranker(settings, embedder.identity)
     if reranker is None or reranker.encoder == embedder.identity:
         return reranker
-    return reranker if (await embedder.scale()).comparable else None
+    return reranker if (await embedder.get_cosine_scale()).comparable else None
 
 
 async def read_chosen_reranker(settings: Settings, encoder: str) -> "Reranker | None":
@@ -105,7 +105,7 @@ class StoreExperience:
         try:
             async with asyncio.timeout(RECALL_TIMEOUT_SECONDS):
                 recalled = await self._memories.find_similar(request.tolist(), self._embedder.identity, _SHARED, limit)
-                scale = (await self._embedder.scale()).requests
+                scale = (await self._embedder.get_cosine_scale()).requests
         except TimeoutError:
             _log.warning(
                 "a search goes on without long-term memory: it did not answer within %g seconds", RECALL_TIMEOUT_SECONDS

@@ -19,7 +19,7 @@ from retriever.features import compute_features
 from retriever.index import Embedder, VectorIndex
 from retriever.indexing import index_tools
 from retriever.search import SearchParameters
-from retriever.training.ranking import LabelledCandidates
+from retriever.training.reranker import LabelledCandidates
 from wiring.container import Container
 from wiring.encoders import load_encoder
 
@@ -93,7 +93,9 @@ async def _open_fold_vectors(
         yield store_embedder, store_index
         return
     # Vectors of an encoder that was exported again since are useless.
-    await asyncio.to_thread(EdgeFolder(fold / "vectors").remove_other_vectors, embedder.identity, embedder.dimension)
+    await asyncio.to_thread(
+        EdgeFolder(fold / "vectors").remove_vectors_of_other_encoder, embedder.identity, embedder.dimension
+    )
     index = EdgeIndex(fold / "vectors")
     try:
         await index.setup(embedder.identity, embedder.dimension)

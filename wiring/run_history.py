@@ -14,8 +14,7 @@ from pydantic import Field
 from agent.learning.user_verdict import JudgedRun, VerdictTargets, apply_verdict, build_judged_run, is_same_request
 from agent.memory.long_term import LongTermMemory
 from domain.errors import UsageError
-from domain.event import EventRecord
-from domain.learning_events import Verdict
+from domain.event import EventRecord, Verdict
 from domain.model import JsonObject, Model
 from domain.program import ProgramPlan
 from wiring.container import Container

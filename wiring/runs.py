@@ -15,8 +15,7 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.run import RunDeps, run
 from agent.run_context import RunCallOptions, RunHost, RunKnowledge, RunPlanning
 from agent.search.dfs import SearchSettings
-from domain.event import EventRecord
-from domain.learning_events import WeightsLearned
+from domain.event import EventRecord, WeightsLearned
 from offline.reader import EnglishReader
 from wiring.container import Container
 

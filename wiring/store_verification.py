@@ -16,7 +16,7 @@ from wiring.container import Container, open_container
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from retriever.verification import IndexComparison, IndexDifferences
+    from retriever.indexing import IndexComparison, IndexDifferences
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,14 @@ async def _verify_solutions(container: Container, *, repair: bool) -> tuple[int,
 
 
 async def _compare(container: Container) -> "IndexComparison":
-    from retriever.verification import compare_indexes
+    from retriever.indexing import compare_indexes
 
     _, index, lexical = await container.get_retrieval()
     return await compare_indexes(container.graph.stream_documents, index, lexical)
 
 
 async def _compare_and_repair(container: Container, progress: TransferProgress) -> int:
-    from retriever.verification import repair_indexes
+    from retriever.indexing import repair_indexes
 
     comparison = await _compare(container)
     if comparison.is_equal:

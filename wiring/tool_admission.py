@@ -13,7 +13,7 @@ from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
 from domain.tool_source import parse_source_id
 from graph.take_overs import find_sensitive_changes, makes_different_tool, merge_known
-from retriever.documents import build_dense_text, build_lexical_text, hash_text
+from retriever.document_texts import build_dense_text, build_lexical_text, hash_text
 from retriever.indexing import index_tools
 from wiring.container import Container
 from wiring.indexing import publish_fingerprint

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.errors import BrokenInputError, UsageError
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Parameter, ToolDoc, ToolId, make_tool_id
 from domain.trajectory import Trajectory
 from evaluation.api_names import ApiName, get_api_name
 from evaluation.corpora.corpus import read_parsed_lines
@@ -68,7 +68,7 @@ def build_training_set(
     foreign_requests = [pair for one in foreign for pair in one.requests]
     foreign_requests = random.Random(7).sample(foreign_requests, min(max_foreign, len(foreign_requests)))
     examples += [
-        TrainingExample(request, tuple(corpus.row_by_id[tool] for tool in tools), foreign=True)
+        TrainingExample(request, tuple(corpus.row_by_id[tool] for tool in tools), out_of_domain=True)
         for request, tools in foreign_requests
     ]
     return corpus, examples
@@ -78,7 +78,7 @@ def to_queries(corpus: DocumentCorpus, examples: Sequence[TrainingExample]) -> l
     """Return examples as labelled requests."""
     queries: list[RetrievalQuery] = []
     for example in examples:
-        relevant = frozenset(get_api_name(corpus.ids[row]) for row in example.solved)
+        relevant = frozenset(get_api_name(corpus.ids[row]) for row in example.positive_rows)
         queries.append(RetrievalQuery(classify_split(relevant), example.request, relevant))
     return queries
 
@@ -150,7 +150,7 @@ def _build_document(
     category: str, toolset: str, api: str, about: str, parameters: tuple[Parameter, ...] = ()
 ) -> ToolDoc:
     return ToolDoc(
-        id=tool_id(category, toolset, api),
+        id=make_tool_id(category, toolset, api),
         category=category,
         toolset=toolset,
         api=api,

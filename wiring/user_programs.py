@@ -147,7 +147,7 @@ async def _find_tools(text: str, known_names: Collection[str], container: Contai
         source = parse_source(text)
     except SyntaxError as error:
         raise UsageError(f"line {error.lineno}: this is no Python: {error.msg}") from error
-    excluded = {*PROGRAM_NAMES, *known_names, *source.names_bound, *dir(builtins), ""}
+    excluded = {*PROGRAM_NAMES, *known_names, *source.bound_names, *dir(builtins), ""}
     called = {call.name for call in source.calls} - excluded
     ids = [await find_tool(container.graph, name) for name in sorted(called)]
     return list((await container.graph.get_tools(ids)).values())

@@ -11,8 +11,8 @@ from graph.dataflow import FlowStore
 from graph.visibility import filter_flows, filter_graph
 from retriever.experience import ToolExperience
 from retriever.index import Embedder, VectorIndex
-from retriever.lexical import WordIndex
-from retriever.visible import restrict_vectors, restrict_words
+from retriever.index_views import restrict_lexical_reader, restrict_vector_index
+from retriever.lexical import LexicalReader
 from wiring.container import Container
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class _VisibleContainer(Container):
     async def make_ready(self) -> None:
         await self._full_container.make_ready()
 
-    async def get_search_indexes(self) -> tuple[Embedder, VectorIndex, WordIndex]:
+    async def get_search_indexes(self) -> tuple[Embedder, VectorIndex, LexicalReader]:
         embedder, index, words = await self._full_container.get_search_indexes()
-        return embedder, restrict_vectors(index, self.hidden), restrict_words(words, self.hidden)
+        return embedder, restrict_vector_index(index, self.hidden), restrict_lexical_reader(words, self.hidden)
 
     async def list_searched_tools(self) -> Sequence[ToolId]:
         return [tool for tool in await self._full_container.list_searched_tools() if tool not in self.hidden]

@@ -18,8 +18,7 @@ from domain.tool import ToolDoc, ToolId
 from evaluation.overlap import ReferenceRequests
 from graph.importers.lines import read_lines
 from graph.importers.records import SkippedInput
-from retriever.training.corpus_search import select_retrievable
-from retriever.training.examples import DocumentCorpus, TrainingExample
+from retriever.training.examples import DocumentCorpus, TrainingExample, select_retrievable
 from retriever.training.llm_tasks import (
     AnswerCache,
     ReportTasks,
@@ -27,12 +26,17 @@ from retriever.training.llm_tasks import (
     WritingResult,
     WritingTask,
     WritingUsage,
-    ask_all,
+    answer_tasks,
 )
 from retriever.training.recipe import TrainingRecipe
-from retriever.training.template_requests import OFFLINE, build_template_requests
-from retriever.training.written_negatives import WrittenNegative, build_lookalike_task, select_distinct
-from retriever.training.written_requests import SyntheticRequest, build_request_task, select_usable
+from retriever.training.synthetic_requests import (
+    OFFLINE,
+    SyntheticRequest,
+    build_request_task,
+    build_template_requests,
+    select_usable,
+)
+from retriever.training.written_negatives import WrittenNegative, build_negatives_task, select_distinct
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -114,17 +118,17 @@ class ExampleWriting:
         pairs = [
             (example, row)
             for example in examples
-            for row in example.solved[:_MAX_PER_REQUEST]
+            for row in example.positive_rows[:_MAX_PER_REQUEST]
             if corpus.ids[row] in documents
         ]
-        tasks = [build_lookalike_task(example.request, documents[corpus.ids[row]], count) for example, row in pairs]
-        answers, usage = await ask_all(tasks, self._writer, self._cache, self._budget, self._report)
+        tasks = [build_negatives_task(example.request, documents[corpus.ids[row]], count) for example, row in pairs]
+        answers, usage = await answer_tasks(tasks, self._writer, self._cache, self._budget, self._report)
         negatives: list[WrittenNegative] = []
         for (example, row), answer in zip(pairs, answers, strict=True):
             if answer is not None:
                 positives = [
                     documents[corpus.ids[solved_row]]
-                    for solved_row in example.solved
+                    for solved_row in example.positive_rows
                     if corpus.ids[solved_row] in documents
                 ]
                 fields = {"request": example.request, "tool": corpus.ids[row], "by": self._writer.name}
@@ -135,7 +139,7 @@ class ExampleWriting:
     async def write_requests(self, tools: Sequence[ToolDoc], count: int) -> tuple[list[SyntheticRequest], WritingUsage]:
         """Write ``count`` requests that each tool serves."""
         tasks = [build_request_task(tool, count) for tool in tools]
-        answers, usage = await ask_all(tasks, self._writer, self._cache, self._budget, self._report)
+        answers, usage = await answer_tasks(tasks, self._writer, self._cache, self._budget, self._report)
         return [
             SyntheticRequest(request=request, tool=tool.id, by=self._writer.name)
             for tool, answer in zip(tools, answers, strict=True)
@@ -145,7 +149,7 @@ class ExampleWriting:
 
 
 def make_offline_requests(tools: Sequence[ToolDoc], recipe: TrainingRecipe) -> list[SyntheticRequest]:
-    """Make requests without a model; they are weaker, see :mod:`retriever.training.template_requests`."""
+    """Make requests without a model; they are weaker, see :mod:`retriever.training.synthetic_requests`."""
     return [
         SyntheticRequest(request=request, tool=tool.id, by=OFFLINE)
         for tool in tools
@@ -170,7 +174,7 @@ def sample_unsolved(
     seed: int,
 ) -> list[ToolDoc]:
     """Return documents of APIs that no example is solved by, each API once; a random sample of ``limit`` (0: all)."""
-    solved = {corpus.names[row] for example in examples for row in example.solved}
+    solved = {corpus.names[row] for example in examples for row in example.positive_rows}
     rows = [copies[0] for name, copies in corpus.rows_by_name.items() if name not in solved]
     tools = [documents[corpus.ids[row]] for row in rows if corpus.ids[row] in documents]
     return random.Random(seed).sample(tools, min(limit, len(tools))) if limit else tools

@@ -242,8 +242,8 @@ class ApprovedExecutor(ExecutorLayer):
             intended,
             # If this call was announced with other arguments, the batch would show something that is not sent.
             batch=members if any(member.arguments == arguments for member in members) else (),
-            round=self._announced_calls.count_rounds(identity) if announced.in_loop else 0,
-            left=self._meter.budget.changes - self._meter.changes,
+            loop_round=self._announced_calls.count_rounds(identity) if announced.in_loop else 0,
+            remaining_changes=self._meter.budget.changes - self._meter.changes,
         )
 
     def _to_intended_call(self, announced: AnnouncedCall, undo: str) -> IntendedCall:

@@ -77,7 +77,7 @@ def build_exported_program(plan: ProgramPlan, words: str, docs: Mapping[ToolId, 
             input's name is not a valid identifier.
     """
     text, called_tools = plan.program.text, set(plan.program.tools.values())
-    open_names = sorted({FILL, NAMED, LOOK, EARLIER} & parse_source(text).uses)
+    open_names = sorted({FILL, NAMED, LOOK, EARLIER} & parse_source(text).read_names)
     if open_names:
         raise UsageError(
             f"the program leaves open what {open_names[0]} stands for, which only a run of Footpath finds: export one without"

@@ -23,8 +23,16 @@ from agent.solutions.extraction import (
 from agent.solutions.protocol import SolutionAccess
 from agent.transcript import RunTranscript
 from domain.errors import FootpathError, UnavailableError
-from domain.event import CallFinished, EventRecord, RunFinished
-from domain.learning_events import JudgedMemory, JudgedSolution, LearnedEdge, LearnedTool, WeightsLearned
+from domain.event import (
+    CallFinished,
+    EventRecord,
+    JudgedMemory,
+    JudgedSolution,
+    LearnedEdge,
+    LearnedTool,
+    RunFinished,
+    WeightsLearned,
+)
 from domain.plan import StepResult
 from domain.tool import FINISH, ToolDoc, ToolId
 from graph.answer_shapes import collect_scalars, infer_answer_shape

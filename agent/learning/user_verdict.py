@@ -10,8 +10,7 @@ from agent.memory.request_patterns import build_pattern
 from agent.memory.run_lessons import extract_solved_requests
 from agent.solutions.protocol import SolutionAccess
 from agent.transcript import RunTranscript
-from domain.event import EventRecord, ProgramEnded, RunFinished
-from domain.learning_events import MemoryRecalled, SolutionTaken, Verdict, WeightsLearned
+from domain.event import EventRecord, MemoryRecalled, ProgramEnded, RunFinished, SolutionTaken, Verdict, WeightsLearned
 from domain.memory import make_memory_id
 from domain.model import Model
 from domain.tool import FINISH

@@ -131,7 +131,7 @@ def _prepend_dependencies(programs: Sequence[str]) -> str:
 def _find_names(text: str) -> tuple[set[str], set[str]]:
     """Return the names that a program reads, and those that it binds."""
     source = parse_source(text)
-    return {*source.names_read}, {*source.names_set}
+    return {*source.read_counts}, {*source.assignment_counts}
 
 
 def _extract_from_json(source_text: str) -> str:
@@ -199,7 +199,7 @@ def _is_program(text: str) -> bool:
     source = try_parse_source(text)
     if source is None:
         return False
-    acts = source.kinds & {"Await", "Assign", "JoinedStr"} or "answered" in source.keys
+    acts = source.node_types & {"Await", "Assign", "JoinedStr"} or "answered" in source.dict_keys
     return bool(acts) or any(call.name == LOOK for call in source.calls)
 
 

@@ -57,7 +57,7 @@ class LongTermMemory:
         memories = await self._store.find_similar(
             vector.tolist(), self._embedder.identity, self._owner, _OVERSAMPLING * k
         )
-        scale = (await self._embedder.scale()).requests
+        scale = (await self._embedder.get_cosine_scale()).requests
         memories = [
             memory.model_copy(
                 update={

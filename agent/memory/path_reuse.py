@@ -74,7 +74,7 @@ async def _find_walkable_path(
         walkable = await _try_path(other, state, deps)
         if walkable is not None:
             return walkable
-        remaining = [other for other in remaining if other.memory.path != other.memory.path]
+        remaining = [memory for memory in remaining if memory.memory.path != other.memory.path]
     return None
 
 

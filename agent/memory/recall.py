@@ -16,7 +16,7 @@ from agent.resume import SubtaskMemo
 from agent.run_context import RunDeps
 from agent.text import clean_text
 from domain.errors import FootpathError
-from domain.learning_events import MemoryRecalled, RecalledPath
+from domain.event import MemoryRecalled, RecalledPath
 from domain.memory import Memory, RecalledMemory
 
 RECALL_TIMEOUT_SECONDS = 5.0

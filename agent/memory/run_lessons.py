@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from agent.learning.run_lesson import TOOL_FAILURES
 from agent.offer.failing_tools import RIVAL_SHARE
 from agent.transcript import RunTranscript
-from domain.event import CandidatesConsidered, EventRecord, StepChosen
-from domain.learning_events import MemoryRecalled
+from domain.event import CandidatesConsidered, EventRecord, MemoryRecalled, StepChosen
 from domain.tool import ToolId, split_tool_id
 from domain.trajectory import SolvedRequest
 

@@ -45,11 +45,11 @@ class RankedTool(Protocol):
 class RankedSearch(Protocol):
     """The part of the retriever that an offer needs."""
 
-    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[RankedTool]]:
+    async def find_tools_for_all(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[RankedTool]]:
         """Return for each text the tools nearest to it, best first."""
         ...
 
-    async def size(self) -> int:
+    async def count_tools(self) -> int:
         """Return the number of tools."""
         ...
 
@@ -57,7 +57,7 @@ class RankedSearch(Protocol):
 class PrecedentSearch(Protocol):
     """Requests that were served before."""
 
-    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+    async def find_precedents(self, request: str, limit: int) -> Sequence[Precedent]:
         """Return those most similar to a request, best first."""
         ...
 
@@ -95,9 +95,9 @@ async def load_neighbourhood(
 
     ``also``: tools to include whatever finds them.
     """
-    tool_count = await search.size()
-    (hits,) = await search.start_tools_of([request], tool_count if tool_count <= _SMALL_CATALOGUE else MAX_HITS)
-    served = await precedents.like(request, _MAX_PRECEDENTS) if precedents else ()
+    tool_count = await search.count_tools()
+    (hits,) = await search.find_tools_for_all([request], tool_count if tool_count <= _SMALL_CATALOGUE else MAX_HITS)
+    served = await precedents.find_precedents(request, _MAX_PRECEDENTS) if precedents else ()
     ids = [hit.id for hit in hits]
     near = await graph.load_neighbourhoods(dict.fromkeys((*ids, *also)))
     profiles = _build_profiles(near)

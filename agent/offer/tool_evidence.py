@@ -36,15 +36,15 @@ class RetrievedTool(Protocol):
 class ToolFinder(Protocol):
     """The part of the retriever that a search needs."""
 
-    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[RetrievedTool]]:
+    async def find_tools_for_all(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[RetrievedTool]]:
         """Return for each text the tools nearest to it, best first."""
         ...
 
-    async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
+    async def score_relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
         """Return the relevance of each tool to each text, in [0, 1]; tools that are not indexed are left out."""
         ...
 
-    async def size(self) -> int:
+    async def count_tools(self) -> int:
         """Return the number of tools."""
         ...
 
@@ -90,8 +90,8 @@ class ToolEvidence:
         around, flows, clause_relevance, plain_relevance = await asyncio.gather(
             self._graph.load_neighbourhoods(unknown),
             self._load_flows(unknown),
-            self._search.relevance(self.clauses, unknown),
-            self._search.relevance(plain_clauses, unknown) if plain_clauses != self.clauses else _load_nothing(),
+            self._search.score_relevance(self.clauses, unknown),
+            self._search.score_relevance(plain_clauses, unknown) if plain_clauses != self.clauses else _load_nothing(),
         )
         for tool, neighbourhood in around.items():
             if neighbourhood.document is not None:
@@ -197,7 +197,7 @@ class ToolEvidence:
         """Search for tools for these texts, all at once; :meth:`find` then returns the hits."""
         new = [text for text in dict.fromkeys(texts) if (text, limit) not in self._found]
         if new:
-            results = await self._search.start_tools_of(new, limit)
+            results = await self._search.find_tools_for_all(new, limit)
             self._found |= {(text, limit): tuple(hits) for text, hits in zip(new, results, strict=True)}
 
     async def find(self, text: str, limit: int) -> tuple[RetrievedTool, ...]:

@@ -21,6 +21,6 @@ class UndoCandidateSearch:
     async def find_related(self, tool: ToolDoc) -> Sequence[ToolDoc]:
         """Return the tools that are nearest to what would undo a call of this one, best first."""
         query = f"{tool.toolset} cancel, delete or remove: {build_tool_title(tool)}"
-        (hits,) = await self._search.start_tools_of([query], _MAX_HITS)
+        (hits,) = await self._search.find_tools_for_all([query], _MAX_HITS)
         docs = await self._store.get_tools(hit.id for hit in hits)
         return [docs[hit.id] for hit in hits if hit.id in docs]

@@ -37,7 +37,7 @@ async def execute_plan(context: SubtaskContext, plan: ProgramPlan, planned: Path
     if context.deps.planning.sandbox is None:
         raise UsageError("there is no sandbox to carry a plan out in; give the run one")
     earlier_results = context.build_program_request(wider=False).select_inputs(
-        parse_source(plan.program.text).uses - {*plan.inputs}
+        parse_source(plan.program.text).read_names - {*plan.inputs}
     )
     names: JsonObject = {"today": context.today, EARLIER: [], **earlier_results}
     runner_parts = (

@@ -72,7 +72,7 @@ class ProgramPlanner:
             # Without a plan the solution is gone since the run was interrupted, and its recorded text is used.
             given_text=render_program(selection.plan, tools) if selection.plan is not None else "pass",
             of_strangers=selection.has_untrusted_author,
-            wider=False,
+            may_widen_offer=False,
         )
         deps_without_limit = replace(self._deps, planning=replace(self._deps.planning, offer_tokens=_UNBOUNDED_TOKENS))
         program_loop = self._context.build_program_loop(program_request, deps_without_limit)

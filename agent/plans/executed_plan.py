@@ -67,10 +67,10 @@ def _cut_at_look(text: str) -> str:
     """
     statements = parse_source(text).statements
     outermost = [statement for statement in statements if statement.outermost]
-    first_look = next((statement for statement in outermost if statement.only_called == LOOK), None)
+    first_look = next((statement for statement in outermost if statement.sole_called_function == LOOK), None)
     if first_look is not None:
         return text.encode()[: first_look.start].decode().rstrip(" \t\n;")
-    if not any(statement.only_called == LOOK for statement in statements[statements.index(outermost[-1]) :]):
+    if not any(statement.sole_called_function == LOOK for statement in statements[statements.index(outermost[-1]) :]):
         raise ValueError("it may have stopped before its end")
     return _remove_looks(text)
 
@@ -79,7 +79,9 @@ def _remove_looks(text: str) -> str:
     """Return a text without its calls that look at values."""
     source = text.encode()
     looks = [
-        (statement.start, statement.end) for statement in parse_source(text).statements if statement.only_called == LOOK
+        (statement.start, statement.end)
+        for statement in parse_source(text).statements
+        if statement.sole_called_function == LOOK
     ]
     for start, end in sorted(looks, reverse=True):
         starts_line = start == 0 or source[start - 1 : start] == b"\n"
@@ -167,7 +169,7 @@ def build_executed_plan(
             plan = None
         else:
             candidates = find_input_candidates(plan, request, docs)
-            names = parse_source(plan.program.text).uses - plan.inputs.keys() - plan.program.tools.keys()
+            names = parse_source(plan.program.text).read_names - plan.inputs.keys() - plan.program.tools.keys()
             files = tuple(file.name for file in transcript.files if file.variable in names)
             return ExecutedPlan(plan, candidates, document, parameter_candidates, why_no_steps, files)
     if document is None:
@@ -177,4 +179,4 @@ def build_executed_plan(
 
 def _uses_earlier_results(plan: ProgramPlan) -> bool:
     """Return True if a text reads results of earlier runs of its conversation, which a plan cannot supply."""
-    return any(name == "earlier" or name.startswith("earlier_") for name in parse_source(plan.program.text).uses)
+    return any(name == "earlier" or name.startswith("earlier_") for name in parse_source(plan.program.text).read_names)

@@ -107,7 +107,7 @@ class _CandidateFinder:
         ]
         own_names = {candidate.name for candidate in candidates if candidate.removed_spans}
         others = [candidate for candidate in candidates if not candidate.removed_spans]
-        used_names = taken_names | self._source.names_bound | own_names
+        used_names = taken_names | self._source.bound_names | own_names
         names = iter([name for name, _ in assign_names(others, lambda one: (one.name,), used_names)])
         candidates = [
             candidate if candidate.removed_spans else replace(candidate, name=next(names)) for candidate in candidates

@@ -13,7 +13,7 @@ from domain.model import JsonObject
 from domain.plan import PlanDocument, PlannedStep
 from domain.program import ProgramPlan
 from domain.source_text import parse_source
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 
 def fill_parameters(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> PlanDocument:
@@ -103,7 +103,7 @@ def to_tool_parameter(name: str, schema: JsonObject) -> Parameter:
 def _build_parameter_tool(parameters: Mapping[str, JsonObject]) -> ToolDoc:
     """Return a tool with these parameters, so that their values can be checked like the arguments of a call."""
     tool_parameters = tuple(to_tool_parameter(name, schema) for name, schema in parameters.items())
-    plan = tool_id("plan", "plan", "plan")
+    plan = make_tool_id("plan", "plan", "plan")
     return ToolDoc(id=plan, category="plan", toolset="plan", api="plan", function="plan", parameters=tool_parameters)
 
 
@@ -134,7 +134,7 @@ def select_inputs(plan: ProgramPlan, chosen: Mapping[str, str]) -> ProgramPlan:
     ``chosen`` maps names of inputs in the text to new names that users see.
     """
     text, inputs, values = plan.program.text, dict[str, JsonObject](), dict[str, JsonValue]()
-    used_names = {*PROGRAM_NAMES, *plan.program.tools, *(parse_source(text).names_bound - plan.inputs.keys())}
+    used_names = {*PROGRAM_NAMES, *plan.program.tools, *(parse_source(text).bound_names - plan.inputs.keys())}
     names = {
         input_name: name
         for name, input_name in assign_names(chosen, lambda own: (to_identifier(chosen[own], "value"),), used_names)
@@ -174,9 +174,9 @@ def _rename_input(text: str, old_name: str, new_name: str) -> tuple[str, list[st
     if old_name == new_name:
         return text, []
     source = parse_source(text)
-    places = source.find_places(old_name)
+    places = source.find_occurrences(old_name)
     # The text assigns the name, or uses it in an f-string, where it cannot be replaced by its offset.
-    if old_name in source.names_bound or any(quoted for _, quoted in places):
+    if old_name in source.bound_names or any(quoted for _, quoted in places):
         return text, [f"{old_name} = {new_name}"]
     encoded = text.encode()
     # From the end, so that earlier byte offsets stay valid.

@@ -29,7 +29,7 @@ from agent.programs.type_annotations import TypedDictDefinitions, render_annotat
 from agent.text import clean_text
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from domain.python_source import Place, get_place
+from domain.python_source import SourcePosition, get_position
 from domain.source_text import SourceText, parse_source
 from domain.tool import ToolDoc, ToolId
 from graph.shapes import read_schema_shape
@@ -200,7 +200,7 @@ async def check_plan(
     faults += [
         entry for entry in await _find_type_faults_in_time(source, checker.scope, sandbox) if entry[0][0] not in lines
     ]
-    names = source.uses
+    names = source.read_names
     functions = {name: entry for name, entry in checker.scope.tools.items() if name in names}
     program = Program(
         text=text,
@@ -266,7 +266,7 @@ def _find_missing_tools(
         if call.name in tools and call.name not in available:
             missing_tool = clean_text(tools[call.name], 120)
             yield (
-                get_place(call.node),
+                get_position(call.node),
                 f"The tool of `{call.name}` is not there: take the call out, or index {missing_tool}.",
             )
 
@@ -281,7 +281,7 @@ async def _find_type_faults_in_time(source: SourceText, scope: CheckScope, sandb
 
 
 def _build_complaint(
-    text: str, fault: Fault, original_places: Mapping[Place, Place], lines_above: int
+    text: str, fault: Fault, original_places: Mapping[SourcePosition, SourcePosition], lines_above: int
 ) -> PlanComplaint:
     """Return a fault of the repaired text as a complaint, with its place in the text as it was edited.
 

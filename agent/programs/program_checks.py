@@ -218,7 +218,7 @@ async def find_type_faults(source: SourceText, scope: CheckScope, sandbox: Sandb
     function_names = dict.fromkeys(call.name for call in source.calls)
     called_functions = [scope.tools[name] for name in function_names if name in scope.tools]
     declarations = (
-        render_stubs(called_functions, scope.value_types, source.names_bound, scope.type_definitions)
+        render_stubs(called_functions, scope.value_types, source.bound_names, scope.type_definitions)
         + scope.declarations
     )
     lines = source.text.split("\n")

@@ -313,7 +313,9 @@ class ProgramLoop:
         foreign = self._environment.user_questions.may_have_quoted_response or any(
             attempt.foreign for attempt in self._attempts
         )
-        return self._functions.build_program(text, parse_source(text).uses, tainted=self._request.tainted or foreign)
+        return self._functions.build_program(
+            text, parse_source(text).read_names, tainted=self._request.tainted or foreign
+        )
 
     async def _check_text(self, text: str) -> tuple[str, tuple[str, ...]]:
         """Return the text as repaired by the checks, and their complaints."""
@@ -358,10 +360,12 @@ class ProgramLoop:
         tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
         self._progress.changing_tools |= {tool.id for tool in tools.values() if not tool.safe}
         defined_names = collect_defined_names(earlier_texts)
-        inputs = self._request.select_inputs(parse_source(program.text).uses - defined_names - program.tools.keys())
+        inputs = self._request.select_inputs(
+            parse_source(program.text).read_names - defined_names - program.tools.keys()
+        )
         inputs |= values if goes_on else {"today": self._request.today, **values}
         environment = replace(
-            self._environment, docs=tools, plan=self._approval is not None, author=self._approval is None
+            self._environment, docs=tools, is_plan=self._approval is not None, has_author=self._approval is None
         )
         if self._approval is not None:
             self._approval.prepare_item_choice(self._request.request, tools)
@@ -435,7 +439,7 @@ class ProgramLoop:
             text,
             results,
             self._to_results(self._earlier_calls),
-            may_answer_without_calls=self._request.can_answer_without_calls(parse_source(text).uses),
+            may_answer_without_calls=self._request.can_answer_without_calls(parse_source(text).read_names),
             unreached=find_unreached_changes(text, self._functions.docs, [name for name, _ in calls]),
             review=self._evidence.reader.review(
                 self._request.request, [entry for entry in results if entry[1].status == "ok"]

@@ -232,7 +232,7 @@ def judge_claim(claim: ProgramClaim, program: FinishedProgram) -> ProgramVerdict
 
 def find_unreached_changes(text: str, docs: Mapping[str, ToolDoc], called: Collection[str]) -> list[str]:
     """Return the functions with side effects that a text uses but that were not called."""
-    names = parse_source(text).uses
+    names = parse_source(text).read_names
     return [name for name, tool in docs.items() if not tool.safe and name in names and name not in called]
 
 
@@ -315,6 +315,6 @@ def _join_names(names: Sequence[str]) -> str:
 
 def _collect_answer_sources(program: FinishedProgram) -> Iterator[str]:
     """Yield the possible sources of an answer's words: string literals of the program and responses of its calls."""
-    yield from parse_source(program.text).texts
+    yield from parse_source(program.text).string_constants
     for _, result in (*program.earlier_calls, *program.calls):
         yield result.response

@@ -62,7 +62,7 @@ def _drop_run_default(name: str, schema: JsonObject, patterns: Sequence[str]) ->
 def _find_plan_faults(plan: ProgramPlan, patterns: Sequence[str]) -> Iterator[str]:
     """Yield why a plan cannot be a solution, and what to do about it."""
     text, shown_names = plan.program.text, map_shown_names(plan)
-    open_names = sorted({FILL, NAMED, EARLIER} & parse_source(text).uses)
+    open_names = sorted({FILL, NAMED, EARLIER} & parse_source(text).read_names)
     if open_names:
         yield f"the program leaves open what {open_names[0]} stands for; a solution finds all of its values in its inputs and its calls"
     if not has_own_answer(plan.program):

@@ -28,7 +28,7 @@ def compute_fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> di
     program does not use do not matter.
     """
     source = try_parse_source(program.text) or parse_source("")
-    words, called_names = frozenset(source.texts), set(source.names)
+    words, called_names = frozenset(source.string_constants), set(source.names)
     given_parameters = {tool: set[str]() for name, tool in program.tools.items() if name in called_names}
     for call in source.calls:
         if call.name in program.tools:

@@ -21,7 +21,7 @@ from agent.run_context import RunDeps
 from agent.solutions.protocol import ANY_LIKENESS, NearSolution, SolutionQuestion
 from agent.text import clean_text
 from domain.errors import FootpathError
-from domain.learning_events import NoSolution, SolutionTaken
+from domain.event import NoSolution, SolutionTaken
 from domain.solution import Solution
 from domain.tool import ToolDoc, ToolId
 

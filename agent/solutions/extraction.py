@@ -25,8 +25,8 @@ from domain.event import (
     ProgramLooked,
     ProgramRefused,
     ProgramStarted,
+    SolutionTaken,
 )
-from domain.learning_events import SolutionTaken
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
@@ -86,7 +86,7 @@ def find_response_words(program: Program, request: str, responses: Collection[st
     They belong to this one run, like the name of a country or currency. The first word of a sentence is ignored,
     because it has a capital whatever it is.
     """
-    texts = [text for text in parse_source(program.text).texts if " " in text]
+    texts = [text for text in parse_source(program.text).string_constants if " " in text]
     words = dict.fromkeys(hit[0] for text in texts for hit in _SPECIFIC_WORD.finditer(text))
     return [
         word
@@ -411,7 +411,7 @@ def _find_serving_program(subtask: SubtaskTranscript) -> Program | None:
     if effective is None or len(effective.text) > MAX_PROGRAM_LENGTH or not collect_called_tools(effective):
         return None
     uses_earlier_results = any(
-        name == "earlier" or name.startswith("earlier_") for name in parse_source(effective.text).uses
+        name == "earlier" or name.startswith("earlier_") for name in parse_source(effective.text).read_names
     )
     return None if uses_earlier_results else effective
 

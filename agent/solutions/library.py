@@ -112,7 +112,7 @@ class SolutionLibrary:
             solution_id: solutions.get(build_owned_id(get_program_id(solution_id), self._owner))
             for solution_id in solutions
         }
-        scale = (await self._embedder.scale()).requests
+        scale = (await self._embedder.get_cosine_scale()).requests
         allowed = [
             near_pattern
             for near_pattern in near_patterns
@@ -366,7 +366,7 @@ class SolutionLibrary:
         texts = list(dict.fromkeys(text for program_texts in texts_by_program.values() for text in program_texts))
         if not texts:
             return {}
-        scale = (await self._embedder.scale()).requests
+        scale = (await self._embedder.get_cosine_scale()).requests
         similarities = (await self._embedder.embed(texts, "query") @ vector).tolist()
         cosines = {text: scale.map(cosine) for text, cosine in zip(texts, similarities, strict=True)}
         return {

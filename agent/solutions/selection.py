@@ -24,7 +24,7 @@ from agent.solutions.plain_values import read_plain_value
 from agent.solutions.protocol import FillQuestion, NearSolution, SolutionAccess
 from agent.text import format_scalar
 from domain.errors import FootpathError
-from domain.learning_events import SolutionTaken
+from domain.event import SolutionTaken
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.solution import Solution

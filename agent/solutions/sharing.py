@@ -26,7 +26,7 @@ from domain.errors import ConflictError
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution, get_program_id
-from domain.source_text import normalize, parse_source
+from domain.source_text import normalize_source, parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import split_words
 
@@ -63,7 +63,7 @@ def build_shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solut
         raise ConflictError(
             "each request that it serves holds a value of its owner's: name an input in its place, and share it then"
         )
-    text = normalize(solution.plan.program.text)
+    text = normalize_source(solution.plan.program.text)
     return _strip_history(solution, _replace_text(solution.plan, text), patterns).model_copy(update={"promoted": True})
 
 
@@ -170,12 +170,12 @@ def collect_tools(solution: Solution) -> set[ToolId]:
 
 def _collect_question_texts(program: Program) -> list[str]:
     """Return the texts that the questions of a program may consist of: all its constants, if it asks anything."""
-    return list(parse_source(program.text).texts) if _has_questions(program) else []
+    return list(parse_source(program.text).string_constants) if _has_questions(program) else []
 
 
 def _has_questions(program: Program) -> bool:
     """Return whether a program asks its user anything."""
-    return ASK in parse_source(program.text).uses
+    return ASK in parse_source(program.text).read_names
 
 
 def _intersect_schemas(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
@@ -231,7 +231,7 @@ def _replace_text(plan: ProgramPlan, text: str) -> ProgramPlan:
 def _collect_texts(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
     """Yield all texts of these solutions that may contain words of their owners, each with its owner."""
     for solution in solutions:
-        texts = (*solution.patterns, normalize(solution.plan.program.text), *solution.plan.inputs)
+        texts = (*solution.patterns, normalize_source(solution.plan.program.text), *solution.plan.inputs)
         yield from ((solution.owner, text) for text in texts)
 
 
@@ -259,7 +259,7 @@ def _anonymize_plan(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[Progra
 
     Names of inputs and variables with such words are replaced, and the words are removed from the answer.
     """
-    bound = parse_source(plan.program.text).names_bound
+    bound = parse_source(plan.program.text).bound_names
     fixed_names = {*plan.program.tools, *PROGRAM_NAMES}
     names: dict[str, str] = {}
     for name in [*plan.inputs, *sorted(bound - plan.inputs.keys() - fixed_names)]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from domain.errors import UsageError
 from domain.model import JsonObject
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from evaluation.code_calls import CodeCall, FunctionSignature, extract_calls
 from graph.importers.lines import JsonlLine, read_lines
 from graph.importers.records import RecordError, SkippedInput, load, require_text
@@ -96,7 +96,7 @@ def _build_tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
     name, declared = str(spec["name"]), spec["parameters"]
     method = name.partition("_")[0]
     return ToolDoc(
-        id=tool_id("GraphQLRestBench", "API", name), category="GraphQLRestBench", toolset="API", api=name, function=name,
+        id=make_tool_id("GraphQLRestBench", "API", name), category="GraphQLRestBench", toolset="API", api=name, function=name,
         method=method if method in ("GET", "POST", "PUT", "DELETE", "PATCH") else "GET", url=f"https://api.invalid/{name}",
         description=str(spec.get("description", "")),
         parameters=tuple(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 from evaluation.api_names import ApiName, get_api_name
 from evaluation.corpora.corpus import read_parsed_lines
 from evaluation.offer_requests import OfferRequest
@@ -191,7 +191,7 @@ def _parse_queries_dev(record: Record, file: str, name: str) -> BenchmarkRequest
     query = parse_query(record)
     apis = [ensure_object(item, "an item of 'relevant'") for item in ensure_list(record.get("relevant"), "'relevant'")]
     tools = tuple(
-        tool_id(require_text(api, "category"), require_text(api, "tool"), require_text(api, "api")) for api in apis
+        make_tool_id(require_text(api, "category"), require_text(api, "tool"), require_text(api, "api")) for api in apis
     )
     return BenchmarkRequest(name, query.query, tools, query.group, certain=True)
 

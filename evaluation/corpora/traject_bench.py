@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from domain.model import JsonObject
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from evaluation.corpora.corpus import BenchmarkCorpus, ChainCase, build_tool_record, load_lines
 
 
@@ -34,7 +34,7 @@ def read_corpus(folder: Path) -> BenchmarkCorpus:
     for line in load_lines(folder / "sequential_dev.jsonl.gz"):
         record = dict(line)
         names = dict.fromkeys(reversed([_split_name(step["tool"]) for step in record["steps"]]))
-        chain = tuple(tool_id(_find_category(tools, name), *name) for name in reversed(names))
+        chain = tuple(make_tool_id(_find_category(tools, name), *name) for name in reversed(names))
         request = str(record["query"])
         cases.setdefault(request, ChainCase(f"{record['domain']}-{record['version']}-{record['idx']}", request, chain))
     return BenchmarkCorpus("traject_bench", tuple(tools.values()), tuple(cases.values()))

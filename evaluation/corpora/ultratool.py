@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from domain.errors import UsageError
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from evaluation.corpora.corpus import BenchmarkCorpus, ChainCase, build_tool_record, load_lines
 
 TOOLSET = "ultratool"
@@ -32,7 +32,7 @@ def read_corpus(folder: Path) -> BenchmarkCorpus:
 
 
 def _build_id(node: dict[str, Any]) -> ToolId:
-    return tool_id(_get_domain(node), TOOLSET, _to_words(node["id"]))
+    return make_tool_id(_get_domain(node), TOOLSET, _to_words(node["id"]))
 
 
 def _get_domain(node: dict[str, Any]) -> str:

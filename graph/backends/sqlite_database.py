@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 import orjson
 
 from domain.errors import FootpathError, StoreBusyError, StoreVersionError, UnavailableError
-from domain.sqlite_inserts import recognise_inserts
+from domain.sqlite_inserts import ensure_inserts_recognised
 
 T = TypeVar("T")
 
@@ -156,7 +156,7 @@ class SqliteDatabase:
     def _connect(self, mode: Literal["rw", "rwc"]) -> sqlite3.Connection:
         # Only setup() may create the file: "rw" fails if it is missing, where a plain open would create an empty one.
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
-        recognise_inserts()
+        ensure_inserts_recognised()
         connection = sqlite3.connect(
             address, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )

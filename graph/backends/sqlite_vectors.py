@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from domain.ranking import TIED
+from domain.ranking import TIE_TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class SqliteVectors:
         if not wanted_count:
             return {}
         threshold = np.partition(cosines, -wanted_count)[-wanted_count]
-        best = np.flatnonzero(cosines >= threshold - TIED)
+        best = np.flatnonzero(cosines >= threshold - TIE_TOLERANCE)
         return {int(loaded.numbers[index]): min(1.0, float(cosines[index])) for index in best.tolist()}
 
     def _load_new(self, connection: sqlite3.Connection, identity: str) -> _LoadedVectors:

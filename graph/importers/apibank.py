@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from domain.python_source import parse_assignments
-from domain.tool import JsonType, Parameter, ToolDoc, tool_id
+from domain.tool import JsonType, Parameter, ToolDoc, make_tool_id
 from domain.trajectory import RecordedOutcome, Trajectory, TrajectoryCall
 from graph.importers.records import (
     Record,
@@ -80,7 +80,7 @@ def _build_tool(row: Record) -> ToolDoc:
     info = _read_literals(get_optional_text(row, "api_info") or "")
     category = _SCENES.get(scene, scene)
     return ToolDoc(
-        id=tool_id(category, TOOLSET, name),
+        id=make_tool_id(category, TOOLSET, name),
         category=category,
         toolset=TOOLSET,
         api=name,

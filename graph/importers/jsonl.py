@@ -5,7 +5,7 @@ from typing import cast
 from pydantic.types import JsonValue
 
 from domain.side_effect import DeclaredEffect
-from domain.tool import JsonType, Location, Parameter, ToolDoc, tool_id
+from domain.tool import JsonType, Location, Parameter, ToolDoc, make_tool_id
 from domain.trajectory import RecordedCall, Trajectory, TrajectoryCall, TrajectoryEnd
 from graph.importers.records import (
     Record,
@@ -52,7 +52,7 @@ def parse_tool(record: Record) -> ToolDoc:
     )
     method, url = (get_optional_text(record, "method") or "GET").upper(), get_optional_text(record, "url") or ""
     return ToolDoc(
-        id=tool_id(category, toolset, api),
+        id=make_tool_id(category, toolset, api),
         category=category,
         toolset=toolset,
         api=api,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import orjson
 
 from domain.side_effect import MCP, DeclaredEffect
-from domain.tool import Credential, Hint, ToolDoc, ToolId, tool_id
+from domain.tool import Credential, Hint, ToolDoc, ToolId, make_tool_id
 from graph.function_names import build_function_name
 from graph.importers.mcp_inputs import MAX_NAME, read_inputs
 from graph.importers.openapi_nodes import Schema, to_mapping
@@ -106,7 +106,7 @@ def _build_doc(entry: Schema, source: McpSource, budget: "_VisitBudget") -> tupl
     hints = read_hints(entry)
     inputs = budget.read_schema(entry.get("inputSchema"), read_inputs)
     doc = ToolDoc(
-        id=tool_id(source.category, source.toolset, name),
+        id=make_tool_id(source.category, source.toolset, name),
         category=source.category,
         toolset=source.toolset,
         api=name,

@@ -11,7 +11,7 @@ from typing import cast
 import orjson
 from pydantic.types import JsonValue
 
-from domain.tool import JsonType, Location, Parameter, ToolDoc, tool_id
+from domain.tool import JsonType, Location, Parameter, ToolDoc, make_tool_id
 from graph.importers.records import (
     Record,
     RecordError,
@@ -55,7 +55,7 @@ def _build_tool(record: Record) -> ToolDoc:
     parameters = tuple(_iterate_parameters(record))
     route = "".join(f"/{{{one.name}}}" for one in parameters if one.location == "path")
     return ToolDoc(
-        id=tool_id(host, host, name),
+        id=make_tool_id(host, host, name),
         category=host,
         toolset=host,
         api=name,

@@ -8,9 +8,9 @@ from typing import NoReturn
 from urllib.parse import urljoin
 
 from domain.errors import BrokenInputError
-from domain.operations import Operation
 from domain.side_effect import MCP, DeclaredEffect
-from domain.tool import Credential, Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Credential, Parameter, ToolDoc, ToolId, make_tool_id
+from domain.tool_source import Operation
 from graph.function_names import build_function_name
 from graph.importers.openapi_bodies import build_body
 from graph.importers.openapi_files import read_document, to_openapi
@@ -217,7 +217,7 @@ class _OperationImporter:
         if problem:
             problems.append(problem)
         doc = ToolDoc(
-            id=tool_id(category, toolset, api),
+            id=make_tool_id(category, toolset, api),
             category=category,
             toolset=toolset,
             api=api,
@@ -265,7 +265,7 @@ class _OperationImporter:
         place, name = full_place[:MAX_NAME], to_single_line(self.operation.get("operationId"), MAX_NAME)
         digest = hashlib.sha256(full_place.encode()).hexdigest()[:8]
         for api in (name, f"{name} ({place})" if name else place, f"{(name or place)[: MAX_NAME - 9]} {digest}"):
-            if api and tool_id(category, toolset, api) not in used_ids:
+            if api and make_tool_id(category, toolset, api) not in used_ids:
                 return api
         raise UnsupportedError(f"another operation is already called {name or place}")
 

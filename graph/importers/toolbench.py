@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import orjson
 
-from domain.tool import JsonType, ToolDoc, ToolId, tool_id
+from domain.tool import JsonType, ToolDoc, ToolId, make_tool_id
 from graph.function_names import build_function_name
 from graph.importers import jsonl
 from graph.importers.json_arrays import read_items
@@ -80,7 +80,7 @@ def _build_tool(api: Record, toolset_record: Record, category: str, toolset: str
     name = require_text(api, "name")
     method, url = (get_optional_text(api, "method") or "GET").upper(), get_optional_text(api, "url") or ""
     return ToolDoc(
-        id=tool_id(category, toolset, name),
+        id=make_tool_id(category, toolset, name),
         category=category,
         toolset=toolset,
         api=name,
@@ -142,7 +142,7 @@ def _merge_apis(merged: dict[ToolId, Record], item: object, place: str, file: Pa
     for api in apis:
         try:
             record = ensure_object(api, "the API")
-            api_id = tool_id(*(require_text(record, key) for key in ("category_name", "tool_name", "api_name")))
+            api_id = make_tool_id(*(require_text(record, key) for key in ("category_name", "tool_name", "api_name")))
         except RecordError as error:
             yield SkippedInput(str(file), None, f"{place}: {error}")
             continue
@@ -157,7 +157,7 @@ def _build_queried_tool(record: Record) -> ToolDoc:
     method = (get_optional_text(record, "method") or "GET").upper()
     template: object = record.get("template_response")
     return ToolDoc(
-        id=tool_id(category, toolset, name),
+        id=make_tool_id(category, toolset, name),
         category=category,
         toolset=toolset,
         api=name,

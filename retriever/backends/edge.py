@@ -21,10 +21,10 @@ from retriever.index import VectorHit, VectorPoint, Vectors, get_hit_id, get_hit
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
 """Namespace of point ids made from tool ids: the engine takes only UUIDs and integers."""
 
-_PAGE = 10_000
-_PAYLOAD_BYTES = 2_000
+_PAGE_SIZE = 10_000
+_MAX_PAYLOAD_BYTES = 2_000
 """Upper estimate of a point's bytes besides its vector."""
-_KEPT = 16_384
+_MAX_CACHED_VECTORS = 16_384
 """Vectors in the cache, 25 MB at 384 dimensions: the engine returns numbers one by one."""
 
 Result = TypeVar("Result")
@@ -58,16 +58,16 @@ class EdgeIndex:
             await self._run("write vectors", lambda shard: self._put(shard, points))
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
-        if gone := list(ids):
-            await self._run("remove vectors", lambda shard: self._remove(shard, gone))
+        if tools := list(ids):
+            await self._run("remove vectors", lambda shard: self._remove(shard, tools))
 
     async def search(
-        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+        self, vector: NDArray[np.float32], limit: int, filters: Mapping[str, str] | None = None
     ) -> list[VectorHit]:
         if limit <= 0:
             return []
         hits = await find_with_ties(
-            lambda asked: self._run("search", lambda shard: _search(shard, vector, asked, where or {})),
+            lambda asked: self._run("search", lambda shard: _search_shard(shard, vector, asked, filters or {})),
             limit,
             get_hit_score,
         )
@@ -80,35 +80,37 @@ class EdgeIndex:
         )
 
     async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        tools_by_point = {point_id(tool): tool for tool in ids}
+        tools_by_point = {build_point_uuid(tool): tool for tool in ids}
         return await self._run("read vectors", lambda shard: _fetch_vectors(shard, tools_by_point))
 
     async def fetch_digests(self) -> dict[ToolId, str]:
         return await self._run("list the vectors", _fetch_digests)
 
     async def count(self) -> int:
-        return await self._run("count vectors", _count)
+        return await self._run("count vectors", _count_points)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._close)
 
     def _put(self, shard: Any, points: Sequence[VectorPoint]) -> None:
-        self._folder.check_space(sum(point.vector.nbytes + _PAYLOAD_BYTES for point in points))
-        self._forget(point.id for point in points)
-        _put(shard, points)
+        self._folder.check_space(sum(point.vector.nbytes + _MAX_PAYLOAD_BYTES for point in points))
+        self._evict(point.id for point in points)
+        _upsert_points(shard, points)
 
-    def _remove(self, shard: Any, gone: Sequence[ToolId]) -> None:
-        self._forget(gone)
-        _remove(shard, [point_id(tool) for tool in gone])
+    def _remove(self, shard: Any, tools: Sequence[ToolId]) -> None:
+        self._evict(tools)
+        _delete_points(shard, [build_point_uuid(tool) for tool in tools])
 
-    def _forget(self, tools: Iterable[ToolId]) -> None:
+    def _evict(self, tools: Iterable[ToolId]) -> None:
         for tool in tools:
             self._cached_vectors.pop(tool, None)
 
     def _compute_cosines(
         self, shard: Any, queries: Vectors, tools: Sequence[ToolId]
     ) -> dict[ToolId, NDArray[np.float32]]:
-        new = _fetch_vectors(shard, {point_id(tool): tool for tool in tools if tool not in self._cached_vectors})
+        new = _fetch_vectors(
+            shard, {build_point_uuid(tool): tool for tool in tools if tool not in self._cached_vectors}
+        )
         for tool, row in new.items():
             self._cached_vectors[tool] = row.copy()  # a view would keep the whole array alive
         indexed = [tool for tool in tools if tool in self._cached_vectors]
@@ -117,7 +119,7 @@ class EdgeIndex:
         for tool in indexed:
             self._cached_vectors.move_to_end(tool)
         cosines = np.stack([self._cached_vectors[tool] for tool in indexed]) @ queries.T
-        while len(self._cached_vectors) > _KEPT:
+        while len(self._cached_vectors) > _MAX_CACHED_VECTORS:
             self._cached_vectors.popitem(last=False)
         return dict(zip(indexed, cosines, strict=True))
 
@@ -138,7 +140,7 @@ class EdgeIndex:
             self._folder.acquire()
             try:
                 with self._folder.translate_errors("open the vector index"):
-                    self._shard = _open(self._folder, identity, dimension)
+                    self._shard = _open_shard(self._folder, identity, dimension)
             except BaseException:
                 self._folder.release()
                 raise
@@ -157,52 +159,52 @@ class EdgeIndex:
 
 
 @lru_cache(maxsize=65_536)
-def point_id(tool: ToolId) -> UUID:
+def build_point_uuid(tool: ToolId) -> UUID:
     """Return the engine's id of a tool's point."""
     return uuid5(_NAMESPACE, tool)
 
 
-def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
+def _open_shard(folder: EdgeFolder, identity: str, dimension: int) -> Any:
     """Load the shard, after creating it if it is missing."""
     import qdrant_edge as edge
 
-    if folder.find_identity() not in (None, (identity, dimension)) and _is_empty(folder.shard):
+    if folder.find_identity() not in (None, (identity, dimension)) and _is_shard_empty(folder.shard):
         # An empty shard of another encoder, left by a build that failed at its start.
-        folder.shard.rename(folder.prepare_part())
+        folder.shard.rename(folder.prepare_partial_shard())
     if not folder.shard.exists():
         # Created under another name and renamed when it is complete, so that a crash leaves no half-made shard.
         folder.check_space(0)
         folder.write_identity(identity, dimension)
-        part = folder.prepare_part()
+        partial_shard = folder.prepare_partial_shard()
         # 16 bits a number: searched in half the time, at the cost of 0.00001 in a cosine.
         vectors = edge.EdgeVectorParams(
             size=dimension, distance=edge.Distance.Cosine, datatype=edge.VectorStorageDatatype.Turbo16
         )
-        created = edge.EdgeShard.create(str(part), edge.EdgeConfig(vectors=vectors))
+        created = edge.EdgeShard.create(str(partial_shard), edge.EdgeConfig(vectors=vectors))
         created.update(edge.UpdateOperation.create_field_index("category", edge.PayloadSchemaType.Keyword))
         created.flush()
         created.close()
-        part.rename(folder.shard)
+        partial_shard.rename(folder.shard)
     folder.check_identity(identity, dimension)
     return edge.EdgeShard.load(str(folder.shard))
 
 
-def _is_empty(place: Path) -> bool:
+def _is_shard_empty(shard_folder: Path) -> bool:
     import qdrant_edge as edge
 
-    shard = edge.EdgeShard.load(str(place))
+    shard = edge.EdgeShard.load(str(shard_folder))
     try:
-        return _count(shard) == 0
+        return _count_points(shard) == 0
     finally:
         shard.close()
 
 
-def _put(shard: Any, points: Sequence[VectorPoint]) -> None:
+def _upsert_points(shard: Any, points: Sequence[VectorPoint]) -> None:
     import qdrant_edge as edge
 
     rows = [
         edge.Point(
-            point_id(point.id),
+            build_point_uuid(point.id),
             point.vector.tolist(),
             {"id": point.id, "digest": point.digest, "category": point.category},
         )
@@ -212,17 +214,17 @@ def _put(shard: Any, points: Sequence[VectorPoint]) -> None:
     shard.flush()
 
 
-def _remove(shard: Any, gone: list[Any]) -> None:
+def _delete_points(shard: Any, point_ids: list[Any]) -> None:
     import qdrant_edge as edge
 
-    shard.update(edge.UpdateOperation.delete_points(gone))
+    shard.update(edge.UpdateOperation.delete_points(point_ids))
     shard.flush()
 
 
-def _search(shard: Any, vector: NDArray[np.float32], limit: int, where: Mapping[str, str]) -> list[VectorHit]:
+def _search_shard(shard: Any, vector: NDArray[np.float32], limit: int, filters: Mapping[str, str]) -> list[VectorHit]:
     import qdrant_edge as edge
 
-    conditions: list[Any] = [edge.FieldCondition(key, match=edge.MatchValue(value)) for key, value in where.items()]
+    conditions: list[Any] = [edge.FieldCondition(key, match=edge.MatchValue(value)) for key, value in filters.items()]
     scored_points = shard.search(
         edge.SearchRequest(
             query=edge.Query.Nearest(vector.tolist()),
@@ -249,14 +251,14 @@ def _fetch_digests(shard: Any) -> dict[ToolId, str]:
     digests: dict[ToolId, str] = {}
     offset: Any = None
     while True:
-        request = edge.ScrollRequest(offset=offset, limit=_PAGE, with_payload=["id", "digest"], with_vector=False)
+        request = edge.ScrollRequest(offset=offset, limit=_PAGE_SIZE, with_payload=["id", "digest"], with_vector=False)
         records, offset = shard.scroll(request)
         digests.update((ToolId(record.payload["id"]), record.payload["digest"]) for record in records)
         if offset is None:
             return digests
 
 
-def _count(shard: Any) -> int:
+def _count_points(shard: Any) -> int:
     import qdrant_edge as edge
 
     return int(shard.count(edge.CountRequest(exact=True)))

@@ -61,15 +61,15 @@ class EdgeFolder:
             self._lock_file.close()
             self._lock_file = None
 
-    def check_space(self, more: int) -> None:
-        """Raise ``UnavailableError`` unless ``more`` bytes and a reserve fit on the disk.
+    def check_space(self, required_bytes: int) -> None:
+        """Raise ``UnavailableError`` unless ``required_bytes`` bytes and a reserve fit on the disk.
 
         The engine writes through memory maps: on a full disk the kernel kills the process without an error.
         """
         free = shutil.disk_usage(self.root).free
-        if free < more + RESERVED_BYTES:
+        if free < required_bytes + RESERVED_BYTES:
             raise UnavailableError(
-                f"the disk of {self.root} is full: {free >> 20} MiB free, {(more + RESERVED_BYTES) >> 20} MiB needed. "
+                f"the disk of {self.root} is full: {free >> 20} MiB free, {(required_bytes + RESERVED_BYTES) >> 20} MiB needed. "
                 "What was written is kept: free some space and run the same command again"
             )
 
@@ -111,7 +111,7 @@ class EdgeFolder:
         """Return identity and dimension of the encoder that made the shard; None without a shard."""
         return self._read_identity() if self.shard.exists() else None
 
-    def remove_other_vectors(self, identity: str, dimension: int) -> None:
+    def remove_vectors_of_other_encoder(self, identity: str, dimension: int) -> None:
         """Delete the shard if another encoder made it.
 
         Raises:
@@ -158,7 +158,7 @@ class EdgeFolder:
                 f"{self._identity_file} cannot be read ({error}); delete {self.root} and index the tools again"
             ) from error
 
-    def prepare_part(self) -> Path:
+    def prepare_partial_shard(self) -> Path:
         """Remove what an interrupted creation has left, and return the path at which to create a shard."""
         part = self.root / "shard.part"
         shutil.rmtree(part, ignore_errors=True)

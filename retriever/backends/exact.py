@@ -26,19 +26,19 @@ class ExactIndex:
         self._open = True
 
     async def put(self, points: Sequence[VectorPoint]) -> None:
-        self._check()
+        self._require_open()
         self._points.update({point.id: point for point in points})
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
-        self._check()
+        self._require_open()
         for tool in ids:
             self._points.pop(tool, None)
 
     async def search(
-        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+        self, vector: NDArray[np.float32], limit: int, filters: Mapping[str, str] | None = None
     ) -> list[VectorHit]:
-        self._check()
-        conditions = dict(where or {})
+        self._require_open()
+        conditions = dict(filters or {})
         points = [
             point for point in self._points.values() if conditions.items() <= {"category": point.category}.items()
         ]
@@ -49,20 +49,20 @@ class ExactIndex:
         return {tool: queries @ vector for tool, vector in (await self.fetch_vectors(ids)).items()}
 
     async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        self._check()
+        self._require_open()
         return {tool: self._points[tool].vector for tool in ids if tool in self._points}
 
     async def fetch_digests(self) -> dict[ToolId, str]:
-        self._check()
+        self._require_open()
         return {tool: point.digest for tool, point in self._points.items()}
 
     async def count(self) -> int:
-        self._check()
+        self._require_open()
         return len(self._points)
 
     async def close(self) -> None:
         self._open = False
 
-    def _check(self) -> None:
+    def _require_open(self) -> None:
         if not self._open:
             raise UnavailableError("the vector index is not open: call setup first")

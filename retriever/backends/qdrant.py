@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
 """Namespace of point ids made from tool ids; a server takes only UUIDs and integers."""
 
-_BATCH = 256
+_BATCH_SIZE = 256
 """Points of one request: with 1,024 dimensions 5 MB of JSON, and a server accepts 32 MB."""
-_PAGE = 2_000
+_PAGE_SIZE = 2_000
 
 
 class QdrantIndex:
@@ -59,7 +59,7 @@ class QdrantIndex:
         self._encoder = encoder
 
     async def setup_staging(self, identity: str, dimension: int) -> None:
-        """Open a collection besides the active one; other processes do not find its points before :meth:`switch`.
+        """Open a collection besides the active one; other processes do not find its points before :meth:`activate`.
 
         An interrupted re-index continues where it stopped. Raises what :meth:`setup` does, except that vectors of other
         encoders are no error.
@@ -72,13 +72,13 @@ class QdrantIndex:
     async def list_active_encoders(self) -> list[tuple[str, int]]:
         """Return identity and dimension of the encoders with active vectors. The index need not be set up."""
         await self._connection.open()
-        return [(one.identity, one.dimension) for one in await self._collections.list_active_encoders()]
+        return [(encoder.identity, encoder.dimension) for encoder in await self._collections.list_active_encoders()]
 
-    async def switch(self) -> None:
+    async def activate(self) -> None:
         """Make this index's collection the active one for every process that uses this encoder, at once."""
         encoder = self._require_encoder()
         if self._collection != (alias := self._collections.get_alias(encoder)):
-            await self._collections.switch(encoder, self._collection)
+            await self._collections.activate(encoder, self._collection)
             self._collection = alias
 
     async def drop_older(self) -> list[str]:
@@ -93,9 +93,9 @@ class QdrantIndex:
         await self._connection.open()
         return await self._collections.delete(EncoderIdentity(identity, dimension), staged=staged)
 
-    async def note(self, key: str, value: str) -> None:
+    async def write_note(self, key: str, value: str) -> None:
         """Store a value with the active collection; other processes read it with :meth:`read_notes`."""
-        await self._collections.note(self._require_encoder(), key, value)
+        await self._collections.write_note(self._require_encoder(), key, value)
 
     async def read_notes(self) -> dict[str, str]:
         """Return the values stored with the active collection."""
@@ -104,34 +104,34 @@ class QdrantIndex:
     async def put(self, points: Sequence[VectorPoint]) -> None:
         from qdrant_client import models
 
-        collection = self._check_vectors(point.vector for point in points)
+        collection = self._check_shapes(point.vector for point in points)
         rows = [
             models.PointStruct(
-                id=build_point_id(point.id),
+                id=build_tool_point_id(point.id),
                 vector=point.vector.tolist(),
                 payload={"id": point.id, "digest": point.digest, "category": point.category},
             )
             for point in points
         ]
-        for start in range(0, len(rows), _BATCH):
-            batch = rows[start : start + _BATCH]
+        for start in range(0, len(rows), _BATCH_SIZE):
+            batch = rows[start : start + _BATCH_SIZE]
             # Each is awaited, not only the last: on a cluster they are on several machines.
             await self._call("write vectors", lambda client, batch=batch: client.upsert(collection, batch))
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
         from qdrant_client import models
 
-        collection, gone = self._check_vectors(), [build_point_id(tool) for tool in ids]
-        for start in range(0, len(gone), _PAGE):
-            selector = models.PointIdsList(points=list(gone[start : start + _PAGE]))
+        collection, point_ids = self._check_shapes(), [build_tool_point_id(tool) for tool in ids]
+        for start in range(0, len(point_ids), _PAGE_SIZE):
+            selector = models.PointIdsList(points=list(point_ids[start : start + _PAGE_SIZE]))
             await self._call("remove vectors", lambda client, selector=selector: client.delete(collection, selector))
 
     async def search(
-        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+        self, vector: NDArray[np.float32], limit: int, filters: Mapping[str, str] | None = None
     ) -> list[VectorHit]:
         if limit <= 0:
             return []
-        collection, conditions = self._check_vectors([vector]), _build_filter(where or {})
+        collection, conditions = self._check_shapes([vector]), _build_filter(filters or {})
 
         async def find(count: int) -> list[VectorHit]:
             answer = await self._call(
@@ -152,10 +152,10 @@ class QdrantIndex:
     async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         from qdrant_client import models
 
-        collection, tools_by_point = self._check_vectors(queries), {build_point_id(tool): tool for tool in ids}
+        collection, tools_by_point = self._check_shapes(queries), {build_tool_point_id(tool): tool for tool in ids}
         keys, cosines = list(tools_by_point), dict[str, NDArray[np.float32]]()
-        for start in range(0, len(keys), _PAGE):
-            page = keys[start : start + _PAGE]
+        for start in range(0, len(keys), _PAGE_SIZE):
+            page = keys[start : start + _PAGE_SIZE]
             requests = [
                 models.QueryRequest(
                     query=vector.tolist(),
@@ -174,10 +174,10 @@ class QdrantIndex:
         return {tool: cosines[key] for key, tool in tools_by_point.items() if key in cosines}
 
     async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        collection, tools_by_point = self._check_vectors(), {build_point_id(tool): tool for tool in ids}
+        collection, tools_by_point = self._check_shapes(), {build_tool_point_id(tool): tool for tool in ids}
         keys, vectors = list(tools_by_point), dict[ToolId, NDArray[np.float32]]()
-        for start in range(0, len(keys), _PAGE):
-            page = keys[start : start + _PAGE]
+        for start in range(0, len(keys), _PAGE_SIZE):
+            page = keys[start : start + _PAGE_SIZE]
             records = await self._call(
                 "read vectors",
                 lambda client, page=page: client.retrieve(collection, page, with_payload=False, with_vectors=True),
@@ -188,14 +188,14 @@ class QdrantIndex:
         return vectors
 
     async def fetch_digests(self) -> dict[ToolId, str]:
-        collection, fields = self._check_vectors(), ["id", "digest"]
+        collection, fields = self._check_shapes(), ["id", "digest"]
         digests: dict[ToolId, str] = {}
         offset = None
         while True:
             records, offset = await self._call(
                 "list the vectors",
                 lambda client, offset=offset: client.scroll(
-                    collection, limit=_PAGE, offset=offset, with_payload=fields
+                    collection, limit=_PAGE_SIZE, offset=offset, with_payload=fields
                 ),
             )
             payloads = (record.payload or {} for record in records)
@@ -204,7 +204,7 @@ class QdrantIndex:
                 return digests
 
     async def count(self) -> int:
-        collection = self._check_vectors()
+        collection = self._check_shapes()
         return (await self._call("count vectors", lambda client: client.count(collection, exact=True))).count
 
     async def close(self) -> None:
@@ -226,7 +226,7 @@ class QdrantIndex:
             ).set_part("vectors")
         return self._encoder
 
-    def _check_vectors(self, vectors: Iterable[NDArray[np.float32]] = ()) -> str:
+    def _check_shapes(self, vectors: Iterable[NDArray[np.float32]] = ()) -> str:
         """Check the shapes of vectors, and return the name of the collection.
 
         They are all checked before the first is sent: a server might refuse one after others were written.
@@ -245,16 +245,16 @@ class QdrantIndex:
         return self._collection
 
 
-def build_point_id(tool: ToolId) -> str:
+def build_tool_point_id(tool: ToolId) -> str:
     """Return the server's id of a tool's point."""
     return str(uuid5(_NAMESPACE, tool))
 
 
-def _build_filter(where: Mapping[str, str]) -> "models.Filter | None":
+def _build_filter(filters: Mapping[str, str]) -> "models.Filter | None":
     from qdrant_client import models
 
     conditions: list[models.Condition] = [
-        models.FieldCondition(key=key, match=models.MatchValue(value=value)) for key, value in where.items()
+        models.FieldCondition(key=key, match=models.MatchValue(value=value)) for key, value in filters.items()
     ]
     return models.Filter(must=conditions) if conditions else None
 

@@ -56,18 +56,18 @@ class QdrantCollections:
             if await self.count(aliases[alias]):
                 return alias
         # A collection without vectors, left by a build that failed at its start, does not count.
-        makers = {
+        encoder_descriptions = {
             await self._describe_encoder(collection) for collection in aliases.values() if await self.count(collection)
         }
-        if makers:
-            others = ", ".join(sorted(makers))
+        if encoder_descriptions:
+            others = ", ".join(sorted(encoder_descriptions))
             raise StoreVersionError(
                 f"the vectors at {self._connection.address.url} were made by {others}; the encoder in use is "
                 f"{encoder.identity} ({encoder.dimension} dimensions). Index the tools with it beside the others: "
                 "python scripts/reindex.py; or use the former encoder"
             ).set_part("vectors")
         if alias not in aliases:
-            await self.switch(encoder, await self.open_staging(encoder))
+            await self.activate(encoder, await self.open_staging(encoder))
         return alias
 
     async def count(self, collection: str) -> int:
@@ -79,16 +79,16 @@ class QdrantCollections:
         non_empty = [collection for collection in (await self._list_aliases()).values() if await self.count(collection)]
         metadata = [await self._read_metadata(collection) for collection in non_empty]
         return [
-            EncoderIdentity(str(one["identity"]), int(str(one["dimension"])))
-            for one in metadata
-            if "identity" in one and "dimension" in one
+            EncoderIdentity(str(fields["identity"]), int(str(fields["dimension"])))
+            for fields in metadata
+            if "identity" in fields and "dimension" in fields
         ]
 
     async def open_staging(self, encoder: EncoderIdentity) -> str:
         """Return a collection that is not active: the one of an interrupted re-index, or a new one."""
         alias, aliases = self.get_alias(encoder), await self._list_aliases()
-        numbers = sorted(await self._list_numbers(alias))
-        current = _parse_number(aliases[alias]) if alias in aliases else 0
+        numbers = sorted(await self._list_collection_numbers(alias))
+        current = _parse_collection_number(aliases[alias]) if alias in aliases else 0
         unfinished = [number for number in numbers if number > current]
         collection = f"{alias}-{unfinished[-1] if unfinished else current + 1}"
         if not unfinished:
@@ -97,7 +97,7 @@ class QdrantCollections:
         await self._check_collection(collection, encoder)
         return collection
 
-    async def switch(self, encoder: EncoderIdentity, collection: str) -> None:
+    async def activate(self, encoder: EncoderIdentity, collection: str) -> None:
         """Make a collection the active one, for all processes at once."""
         from qdrant_client import models
 
@@ -119,9 +119,13 @@ class QdrantCollections:
         alias, aliases = self.get_alias(encoder), await self._list_aliases()
         if alias not in aliases:
             raise UnavailableError("this encoder has no vectors in force yet: switch to them before the former ones go")
-        current = _parse_number(aliases[alias])
-        own = [one for one in await self._list_collections() if one.startswith(f"{alias}-")]
-        return await self._delete([one for one in own if _parse_number(one) < current])
+        current = _parse_collection_number(aliases[alias])
+        own_collections = [
+            collection for collection in await self._list_collections() if collection.startswith(f"{alias}-")
+        ]
+        return await self._delete(
+            [collection for collection in own_collections if _parse_collection_number(collection) < current]
+        )
 
     async def delete(self, encoder: EncoderIdentity, *, staged: bool) -> list[str]:
         """Delete this encoder's active and former collections and return their names.
@@ -129,9 +133,13 @@ class QdrantCollections:
         With ``staged``, delete instead those that were never active.
         """
         alias, aliases = self.get_alias(encoder), await self._list_aliases()
-        current = _parse_number(aliases[alias]) if alias in aliases else 0
-        own = [one for one in await self._list_collections() if one.startswith(f"{alias}-")]
-        return await self._delete([one for one in own if (_parse_number(one) > current) == staged])
+        current = _parse_collection_number(aliases[alias]) if alias in aliases else 0
+        own_collections = [
+            collection for collection in await self._list_collections() if collection.startswith(f"{alias}-")
+        ]
+        return await self._delete(
+            [collection for collection in own_collections if (_parse_collection_number(collection) > current) == staged]
+        )
 
     async def _delete(self, collections: Sequence[str]) -> list[str]:
         for collection in collections:
@@ -149,7 +157,7 @@ class QdrantCollections:
             metadata = await self._read_metadata(await self._find_active_collection(encoder))
         return {key: str(value) for key, value in metadata.items()}
 
-    async def note(self, encoder: EncoderIdentity, key: str, value: str) -> None:
+    async def write_note(self, encoder: EncoderIdentity, key: str, value: str) -> None:
         """Store a value with the active collection. Raises ``StoreVersionError`` if it was dropped."""
         collection = await self._find_active_collection(encoder)
         await self._connection.call(
@@ -231,16 +239,22 @@ class QdrantCollections:
     async def _list_aliases(self) -> dict[str, str]:
         answer = await self._connection.call("list the aliases", lambda client: client.get_aliases())
         pattern = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}")
-        return {one.alias_name: one.collection_name for one in answer.aliases if pattern.fullmatch(one.alias_name)}
+        return {
+            alias.alias_name: alias.collection_name for alias in answer.aliases if pattern.fullmatch(alias.alias_name)
+        }
 
     async def _list_collections(self) -> list[str]:
         answer = await self._connection.call("list the collections", lambda client: client.get_collections())
         pattern = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}-[0-9]+")
-        return [one.name for one in answer.collections if pattern.fullmatch(one.name)]
+        return [collection.name for collection in answer.collections if pattern.fullmatch(collection.name)]
 
-    async def _list_numbers(self, alias: str) -> list[int]:
-        return [_parse_number(one) for one in await self._list_collections() if one.startswith(f"{alias}-")]
+    async def _list_collection_numbers(self, alias: str) -> list[int]:
+        return [
+            _parse_collection_number(collection)
+            for collection in await self._list_collections()
+            if collection.startswith(f"{alias}-")
+        ]
 
 
-def _parse_number(collection: str) -> int:
+def _parse_collection_number(collection: str) -> int:
     return int(collection.rpartition("-")[2])

@@ -4,15 +4,129 @@ Connections of one event loop to one address share a client. Errors say what to 
 """
 
 import asyncio
+import re
+import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
+import orjson
+
 from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
-from retriever.backends.qdrant_failures import QdrantFailure, classify_error, is_dropped
+
+_MAX_MESSAGE_CHARS = 200
+"""Characters of a server's message that are shown."""
+_LOCAL_MISSING = re.compile(r"Collection \S+ not found")
+"""Message of the client's local mode for a missing collection."""
+
+
+@dataclass(frozen=True, slots=True)
+class QdrantFailure:
+    """A failed request."""
+
+    status: int | None
+    """HTTP status; None if nothing answered, 408 for a timeout, 200 for an answer that is not Qdrant's."""
+    text: str
+    """The server's or the client's message, shortened."""
+
+    @property
+    def lacks_collection(self) -> bool:
+        """Return whether the collection is missing; another 404 may come from a misrouted proxy."""
+        return self.status == HTTPStatus.NOT_FOUND and "collection" in self.text.casefold()
+
+    @property
+    def is_temporary(self) -> bool:
+        """Return whether the same request may succeed later: the server is down, restarting or overloaded."""
+        status = self.status
+        return status is None or status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS) or status >= 500
+
+
+def classify_error(error: Exception) -> QdrantFailure | None:
+    """Classify an exception that the client raised; None for any other.
+
+    The failure's text is shortened, and never holds a header that was sent, such as the key.
+    """
+    import grpc
+    import httpx
+    from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    match error:
+        case ValueError() if _LOCAL_MISSING.fullmatch(str(error)):
+            return QdrantFailure(HTTPStatus.NOT_FOUND, str(error))
+        case UnexpectedResponse():
+            return QdrantFailure(error.status_code or int(HTTPStatus.BAD_GATEWAY), _extract_server_message(error))
+        case ResourceExhaustedResponse():
+            return QdrantFailure(HTTPStatus.TOO_MANY_REQUESTS, "too many requests")
+        case ResponseHandlingException():
+            return classify_error(error.source) or _build_unreadable_failure(error.source)
+        case grpc.aio.AioRpcError():
+            return _classify_grpc_error(error)
+        case httpx.TimeoutException() | TimeoutError():
+            return QdrantFailure(HTTPStatus.REQUEST_TIMEOUT, "no answer in time")
+        case httpx.TransportError() | OSError() | ssl.SSLError():
+            return QdrantFailure(None, _shorten_message(str(error) or type(error).__name__))
+        case ValueError():
+            return _build_unreadable_failure(error)
+        case _:
+            return None
+
+
+def is_connection_dropped(error: Exception) -> bool:
+    """Return whether the connection was closed during the request, as a server does with idle ones."""
+    import httpx
+    from qdrant_client.http.exceptions import ResponseHandlingException
+
+    source = error.source if isinstance(error, ResponseHandlingException) else error
+    return isinstance(source, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
+
+
+def _build_unreadable_failure(error: Exception) -> QdrantFailure:
+    """Return the failure for an answer that the client cannot read."""
+    return QdrantFailure(HTTPStatus.OK, _shorten_message(f"{type(error).__name__}: {error}"))
+
+
+def _classify_grpc_error(error: Any) -> QdrantFailure:
+    import grpc
+
+    text = _shorten_message(error.details() or "no details")
+    match error.code():
+        case grpc.StatusCode.UNAVAILABLE:
+            return QdrantFailure(None, f"gRPC: {text}")
+        case grpc.StatusCode.DEADLINE_EXCEEDED:
+            return QdrantFailure(HTTPStatus.REQUEST_TIMEOUT, text)
+        case grpc.StatusCode.UNAUTHENTICATED:
+            return QdrantFailure(HTTPStatus.UNAUTHORIZED, text)
+        case grpc.StatusCode.PERMISSION_DENIED:
+            return QdrantFailure(HTTPStatus.FORBIDDEN, text)
+        case grpc.StatusCode.NOT_FOUND:
+            return QdrantFailure(HTTPStatus.NOT_FOUND, text)
+        case grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return QdrantFailure(HTTPStatus.TOO_MANY_REQUESTS, text)
+        case grpc.StatusCode.INVALID_ARGUMENT | grpc.StatusCode.FAILED_PRECONDITION | grpc.StatusCode.ALREADY_EXISTS:
+            return QdrantFailure(HTTPStatus.BAD_REQUEST, text)
+        case grpc.StatusCode.UNIMPLEMENTED:
+            return QdrantFailure(HTTPStatus.OK, text)
+        case _:
+            return QdrantFailure(HTTPStatus.INTERNAL_SERVER_ERROR, text)
+
+
+def _extract_server_message(error: Any) -> str:
+    """Return the server's message: Qdrant's ``status.error``, or the page of a proxy in front of it."""
+    try:
+        message = orjson.loads(error.content)["status"]["error"]
+    except (ValueError, KeyError, TypeError):
+        message = error.content.decode(errors="replace").strip() or error.reason_phrase
+    return _shorten_message(f"{error.status_code}: {message}")
+
+
+def _shorten_message(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 1] + "…"
+
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
@@ -144,15 +258,15 @@ class QdrantConnection:
             try:
                 return await request(client)
             except Exception as error:
-                if not is_dropped(error):
+                if not is_connection_dropped(error):
                     raise
             return await request(client)
         except Exception as error:
             # The client raises its own errors, httpx's, gRPC's and bare ones; any other is a bug of ours.
-            if (cause := classify_error(error)) is None:
+            if (failure := classify_error(error)) is None:
                 raise
             # The client's frames hold its sockets: an error with its traceback would keep them open after close.
-            raise self._build_error(action, cause) from error.with_traceback(None)
+            raise self._build_error(action, failure) from error.with_traceback(None)
 
     async def _connect(self) -> "AsyncQdrantClient":
         """Create a client, and check that a server of a supported version answers."""
@@ -184,27 +298,33 @@ class QdrantConnection:
         match failure.status:
             case None:
                 port = " or FOOTPATH_VECTOR_GRPC_PORT" if self.address.prefer_grpc else ""
-                why = f"nothing answers there ({failure.text}). Start the server, or correct FOOTPATH_VECTOR_URL{port}"
+                reason = (
+                    f"nothing answers there ({failure.text}). Start the server, or correct FOOTPATH_VECTOR_URL{port}"
+                )
             case HTTPStatus.REQUEST_TIMEOUT:
-                why = f"no answer within {self.address.timeout} s. See whether the server is overloaded, and run again"
+                reason = (
+                    f"no answer within {self.address.timeout} s. See whether the server is overloaded, and run again"
+                )
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN if self.address.api_key:
-                why = f"it refuses the API key ({failure.text}). FOOTPATH_VECTOR_API_KEY must be one that may read and write"
+                reason = f"it refuses the API key ({failure.text}). FOOTPATH_VECTOR_API_KEY must be one that may read and write"
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-                why = "it wants an API key: set FOOTPATH_VECTOR_API_KEY"
+                reason = "it wants an API key: set FOOTPATH_VECTOR_API_KEY"
             case HTTPStatus.NOT_FOUND:
-                why = f"not found ({failure.text}). Is it a Qdrant server, and was its collection deleted? Index the tools again"
+                reason = f"not found ({failure.text}). Is it a Qdrant server, and was its collection deleted? Index the tools again"
             case HTTPStatus.OK:
-                why = f"it answers, but not as a Qdrant server ({failure.text}); correct FOOTPATH_VECTOR_URL"
+                reason = f"it answers, but not as a Qdrant server ({failure.text}); correct FOOTPATH_VECTOR_URL"
             case HTTPStatus.TOO_MANY_REQUESTS:
-                why = "it limits the rate of requests; wait a little and run again"
+                reason = "it limits the rate of requests; wait a little and run again"
             case status if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                why = f"it failed ({failure.text}). See its log and its free disk, and run again"
+                reason = f"it failed ({failure.text}). See its log and its free disk, and run again"
             case _:
-                why = f"it refused the request ({failure.text})"
+                reason = f"it refused the request ({failure.text})"
         refused = failure.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-        kind = StoreUnreachableError if failure.is_temporary else StoreRefusedError if refused else UnavailableError
-        kind = MissingCollectionError if failure.lacks_collection else kind
-        return kind(f"cannot {action} at {url}: {why}; what was written is kept").set_part("vectors")
+        error_class = (
+            StoreUnreachableError if failure.is_temporary else StoreRefusedError if refused else UnavailableError
+        )
+        error_class = MissingCollectionError if failure.lacks_collection else error_class
+        return error_class(f"cannot {action} at {url}: {reason}; what was written is kept").set_part("vectors")
 
 
 def _create_client(address: QdrantAddress) -> "AsyncQdrantClient":

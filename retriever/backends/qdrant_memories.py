@@ -28,12 +28,12 @@ _NAMESPACE = UUID("5d0c9a1e-6f1b-5b7a-8c55-2a9b4f0d7e33")
 _SUBJECT_PREFIX = "memory "
 
 
-def build_point_id(memory: str) -> str:
+def build_memory_point_id(memory: str) -> str:
     """Return the server's id of a memory's points; it takes only UUIDs and integers."""
     return str(uuid5(_NAMESPACE, memory))
 
 
-def build_judgement_id(memory: str, key: str) -> str:
+def build_judgement_point_id(memory: str, key: str) -> str:
     """Return the id of a judgement's point; judgements with the same key share it and count once."""
     return str(uuid5(_NAMESPACE, f"{to_judgement_subject(memory)} {key}"))
 
@@ -46,9 +46,9 @@ def to_judgement_subject(memory: str) -> str:
     return f"{_SUBJECT_PREFIX}{memory}"
 
 
-def from_judgement_subject(filed_under: str) -> str:
+def from_judgement_subject(subject: str) -> str:
     """Return the id of the memory that a judgement is about; the inverse of :func:`to_judgement_subject`."""
-    return filed_under.removeprefix(_SUBJECT_PREFIX)
+    return subject.removeprefix(_SUBJECT_PREFIX)
 
 
 def build_memory_filter(conditions: Mapping[str, Sequence[str]], *, without: str = "") -> "models.Filter":
@@ -63,7 +63,7 @@ class MemoryCollections:
         self._connection = connection
         self._side = side.SideCollections(connection, f"{name}-memories-")
         self.bodies = f"{name}-memories"
-        self._ready: set[str] = set()
+        self._ready_names: set[str] = set()
 
     async def setup(self) -> None:
         """Create the collection of bodies; idempotent."""
@@ -80,18 +80,18 @@ class MemoryCollections:
 
     async def list_vector_collections(self) -> list[str]:
         """Return the existing collections of vectors."""
-        return await self._side.list_names()
+        return await self._side.list_collections()
 
-    async def exists(self, collection: str) -> bool:
+    async def has_collection(self, collection: str) -> bool:
         """Return whether a collection exists."""
-        return await self._side.exists(collection)
+        return await self._side.has_collection(collection)
 
     async def ensure_mark(self, identity: str) -> str:
         """Index the encoder's mark for filters, and return it."""
         mark = self.get_mark(identity)
-        if mark not in self._ready:
+        if mark not in self._ready_names:
             await self._side.index_fields(self.bodies, mark)
-            self._ready.add(mark)
+            self._ready_names.add(mark)
         return mark
 
     async def ensure_vector_collection(self, identity: str, dimension: int) -> str:
@@ -100,7 +100,7 @@ class MemoryCollections:
         Marks of a former collection of that encoder are removed, because its vectors are gone.
         """
         collection = self.get_vector_collection(identity)
-        if collection not in self._ready:
+        if collection not in self._ready_names:
             mark = await self.ensure_mark(identity)
             if await self._side.create_if_missing(collection, dimension):
                 marked = build_memory_filter({mark: [MARK_VALUE]})
@@ -108,11 +108,11 @@ class MemoryCollections:
                     "write memories", lambda client: client.delete_payload(self.bodies, [mark], marked)
                 )
             await self._side.index_fields(collection, "owner")
-            self._ready.add(collection)
+            self._ready_names.add(collection)
         return collection
 
 
-_PAGE = 500
+_PAGE_SIZE = 500
 """Maximum of memories read or written by one request."""
 _IDS_PER_PAGE = 5_000
 """Maximum of ids read by one request."""
@@ -139,20 +139,24 @@ class QdrantMemories:
     async def add(self, memories: Sequence[Memory]) -> None:
         from qdrant_client import models
 
-        first = {memory.id: memory for memory in reversed(memories)}  # the first of equal ids wins, as in SQLite
-        rows = {
-            build_point_id(name): {"kind": "memory", "id": name, "body": memory.model_dump_json(exclude_none=True)}
-            for name, memory in first.items()
+        memory_by_id = {memory.id: memory for memory in reversed(memories)}  # the first of equal ids wins, as in SQLite
+        payloads = {
+            build_memory_point_id(memory_id): {
+                "kind": "memory",
+                "id": memory_id,
+                "body": memory.model_dump_json(exclude_none=True),
+            }
+            for memory_id, memory in memory_by_id.items()
         }
-        keys: list[models.ExtendedPointId] = list(rows)
-        for start in range(0, len(keys), _PAGE):
-            page = keys[start : start + _PAGE]
+        keys: list[models.ExtendedPointId] = list(payloads)
+        for start in range(0, len(keys), _PAGE_SIZE):
+            page = keys[start : start + _PAGE_SIZE]
             existing = await self._connection.call(
                 "read memories", lambda client, page=page: client.retrieve(self._bodies, page, with_payload=False)
             )
             new = set(map(str, page)) - {str(record.id) for record in existing}
             if new:
-                points = [models.PointStruct(id=key, vector={}, payload=rows[key]) for key in sorted(new)]
+                points = [models.PointStruct(id=key, vector={}, payload=payloads[key]) for key in sorted(new)]
                 await self._connection.call(
                     "write memories", lambda client, points=points: client.upsert(self._bodies, points)
                 )
@@ -163,11 +167,11 @@ class QdrantMemories:
         One that has a vector nevertheless, after an interrupted write, gets its mark here.
         """
         collection = self._collections.get_vector_collection(identity)
-        has_collection = await self._collections.exists(collection)
+        has_collection = await self._collections.has_collection(collection)
         mark = await self._collections.ensure_mark(identity) if has_collection else ""
         memories: list[Memory] = []
         async for page in self._scroll(
-            build_memory_filter(_MEMORY_CONDITION, without=mark), ["id", "body"], min(limit, _PAGE)
+            build_memory_filter(_MEMORY_CONDITION, without=mark), ["id", "body"], min(limit, _PAGE_SIZE)
         ):
             embedded = (
                 await self._find_existing(collection, [payload["id"] for payload in page])
@@ -175,7 +179,7 @@ class QdrantMemories:
                 else set[str]()
             )
             if embedded:
-                await self._mark(mark, embedded)
+                await self._mark_embedded(mark, embedded)
             memories += _parse_memories(payload for payload in page if payload["id"] not in embedded)
             if len(memories) >= limit:
                 break
@@ -190,14 +194,16 @@ class QdrantMemories:
         stored = {memory.id: memory for memory in await self._fetch([memory for memory, _ in vectors])}
         points = [
             models.PointStruct(
-                id=build_point_id(memory), vector=list(vector), payload={"id": memory, "owner": stored[memory].owner}
+                id=build_memory_point_id(memory),
+                vector=list(vector),
+                payload={"id": memory, "owner": stored[memory].owner},
             )
             for memory, vector in vectors
             if memory in stored
         ]
         if points:
             await self._connection.call("write vectors", lambda client: client.upsert(collection, points))
-            await self._mark(self._collections.get_mark(identity), stored)
+            await self._mark_embedded(self._collections.get_mark(identity), stored)
 
     async def find_similar(
         self, vector: Sequence[float], identity: str, owner: str, limit: int
@@ -224,11 +230,11 @@ class QdrantMemories:
         except MissingCollectionError:
             return []
         similarities = dict(rank_results(scored, limit, itemgetter(1), itemgetter(0)))
-        memories = {one.id: one for one in await self._fetch_judged(list(similarities))}
+        memories = {memory.id: memory for memory in await self._fetch_judged(list(similarities))}
         return [
-            RecalledMemory(memory=memories[one], similarity=similarities[one])
-            for one in similarities
-            if one in memories
+            RecalledMemory(memory=memories[memory], similarity=similarities[memory])
+            for memory in similarities
+            if memory in memories
         ]
 
     async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
@@ -238,20 +244,22 @@ class QdrantMemories:
             return
         payload = {"kind": "good" if good else "bad", "memory": to_judgement_subject(memory)}
         # The same id for the same key: a repeated judgement overwrites its own point and counts once.
-        name = build_judgement_id(memory, key) if key else str(uuid4())
+        name = build_judgement_point_id(memory, key) if key else str(uuid4())
         point = models.PointStruct(id=name, vector={}, payload=payload)
         await self._connection.call("write a judgement", lambda client: client.upsert(self._bodies, [point]))
 
     async def reset_judgements(self, tools: Iterable[ToolId]) -> None:
         changed_tools = set(tools)
         affected = [
-            one async for one in self.stream_all() if (one.good or one.bad) and not changed_tools.isdisjoint(one.path)
+            candidate
+            async for candidate in self.stream_all()
+            if (candidate.good or candidate.bad) and not changed_tools.isdisjoint(candidate.path)
         ]
-        for start in range(0, len(affected), _PAGE):
-            await self._forget_judgements([memory.id for memory in affected[start : start + _PAGE]])
+        for start in range(0, len(affected), _PAGE_SIZE):
+            await self._delete_judgements([memory.id for memory in affected[start : start + _PAGE_SIZE]])
         for memory in affected:
             body = {"body": memory.model_copy(update={"good": 0, "bad": 0}).model_dump_json(exclude_none=True)}
-            await self._set(body, [memory.id])
+            await self._set_payload(body, [memory.id])
 
     async def list_legacy(self, limit: int) -> list[LegacyMemory]:
         """Return memories that still have a program in their body; the server searches the bodies' text."""
@@ -270,14 +278,14 @@ class QdrantMemories:
 
     async def drop_programs(self, memories: Iterable[str]) -> None:
         for memory in await self._fetch(list(memories)):
-            await self._set({"body": memory.model_dump_json(exclude_none=True)}, [memory.id])
+            await self._set_payload({"body": memory.model_dump_json(exclude_none=True)}, [memory.id])
 
     async def stream_all(self) -> AsyncIterator[Memory]:
         """Yield all memories by id; ids are read and sorted first, because the server cannot order by a text."""
         pages = self._scroll(build_memory_filter(_MEMORY_CONDITION), ["id"], _IDS_PER_PAGE)
         ids = sorted([payload["id"] async for page in pages for payload in page])
-        for start in range(0, len(ids), _PAGE):
-            page = await self._fetch_judged(ids[start : start + _PAGE])
+        for start in range(0, len(ids), _PAGE_SIZE):
+            page = await self._fetch_judged(ids[start : start + _PAGE_SIZE])
             for memory in sorted(page, key=lambda one: one.id):
                 yield memory
 
@@ -285,15 +293,15 @@ class QdrantMemories:
         """Remove memories, bodies first: after an interruption nothing that was removed is read again."""
         from qdrant_client import models
 
-        gone = list(memories)
-        if not gone:
+        memory_ids = list(memories)
+        if not memory_ids:
             return
-        selector = models.PointIdsList(points=[build_point_id(memory) for memory in gone])
+        selector = models.PointIdsList(points=[build_memory_point_id(memory) for memory in memory_ids])
         for collection in (self._bodies, *await self._collections.list_vector_collections()):
             await self._connection.call(
                 "remove memories", lambda client, name=collection: client.delete(name, selector)
             )
-        await self._forget_judgements(gone)
+        await self._delete_judgements(memory_ids)
 
     async def count(self) -> int:
         answer = await self._connection.call(
@@ -323,7 +331,7 @@ class QdrantMemories:
 
     async def _fetch(self, ids: Sequence[str]) -> list[Memory]:
         """Return the memories that exist, as they were added."""
-        keys = [build_point_id(memory) for memory in ids]
+        keys = [build_memory_point_id(memory) for memory in ids]
         if not keys:
             return []
         records = await self._connection.call("read memories", lambda client: client.retrieve(self._bodies, keys))
@@ -331,12 +339,12 @@ class QdrantMemories:
 
     async def _add_judgements(self, memories: list[Memory]) -> list[Memory]:
         """Return the memories with their judgements counted."""
-        return _add_counts(memories, await self._count_judgements([memory.id for memory in memories]))
+        return _add_judgement_counts(memories, await self._count_judgements([memory.id for memory in memories]))
 
     async def _fetch_judged(self, ids: list[str]) -> list[Memory]:
         """Return the memories that exist, with their judgements counted; both are read concurrently."""
         memories, judgements = await asyncio.gather(self._fetch(ids), self._count_judgements(ids))
-        return _add_counts(memories, judgements)
+        return _add_judgement_counts(memories, judgements)
 
     async def _count_judgements(self, ids: list[str]) -> dict[str, dict[str, int]]:
         """Return how often each memory was judged good and bad: kind → memory → count."""
@@ -353,18 +361,18 @@ class QdrantMemories:
         )
         return {from_judgement_subject(str(hit.value)): hit.count for hit in answer.hits}
 
-    async def _mark(self, mark: str, memories: Iterable[str]) -> None:
+    async def _mark_embedded(self, mark: str, memories: Iterable[str]) -> None:
         """Record that these memories have a vector of the mark's encoder."""
-        await self._set({mark: MARK_VALUE}, memories)
+        await self._set_payload({mark: MARK_VALUE}, memories)
 
-    async def _set(self, fields: dict[str, Any], memories: Iterable[str]) -> None:
+    async def _set_payload(self, fields: dict[str, Any], memories: Iterable[str]) -> None:
         """Set fields of the bodies of these memories."""
         from qdrant_client import models
 
-        chosen = models.PointIdsList(points=[build_point_id(memory) for memory in memories])
-        await self._connection.call("write memories", lambda client: client.set_payload(self._bodies, fields, chosen))
+        selector = models.PointIdsList(points=[build_memory_point_id(memory) for memory in memories])
+        await self._connection.call("write memories", lambda client: client.set_payload(self._bodies, fields, selector))
 
-    async def _forget_judgements(self, memories: Iterable[str]) -> None:
+    async def _delete_judgements(self, memories: Iterable[str]) -> None:
         from qdrant_client import models
 
         selector = models.FilterSelector(
@@ -373,14 +381,14 @@ class QdrantMemories:
         await self._connection.call("remove judgements", lambda client: client.delete(self._bodies, selector))
 
     async def _find_existing(self, collection: str, ids: Sequence[str]) -> set[str]:
-        keys = [build_point_id(memory) for memory in ids]
+        keys = [build_memory_point_id(memory) for memory in ids]
         records = await self._connection.call(
             "read memories", lambda client: client.retrieve(collection, keys, with_payload=["id"])
         )
         return {(record.payload or {})["id"] for record in records}
 
 
-def _add_counts(memories: Iterable[Memory], judgements: Mapping[str, Mapping[str, int]]) -> list[Memory]:
+def _add_judgement_counts(memories: Iterable[Memory], judgements: Mapping[str, Mapping[str, int]]) -> list[Memory]:
     """Return the memories with these judgements added to those that they were stored with."""
     return [
         memory.model_copy(

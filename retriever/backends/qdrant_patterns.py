@@ -10,7 +10,7 @@ from retriever.backends.qdrant_connection import MissingCollectionError, QdrantA
 from retriever.backends.qdrant_side_collections import SideCollections, build_filter, hash_encoder_identity
 
 _NAMESPACE = UUID("0f1b7a44-92d5-5c0e-8d0a-63f0c1c1a9b2")
-_PAGE = 2_000
+_PAGE_SIZE = 2_000
 """Maximum of solutions asked about by one request."""
 
 
@@ -31,9 +31,13 @@ class QdrantPatterns:
         """Return the number of points of each solution that has any."""
         solution_ids = list(dict.fromkeys(solutions))
         collection = self._get_collection(identity)
-        pages = [solution_ids[start : start + _PAGE] for start in range(0, len(solution_ids), _PAGE)]
+        pages = [solution_ids[start : start + _PAGE_SIZE] for start in range(0, len(solution_ids), _PAGE_SIZE)]
         try:
-            return {one: count for page in pages for one, count in (await self._count_points(collection, page)).items()}
+            return {
+                solution_id: count
+                for page in pages
+                for solution_id, count in (await self._count_points(collection, page)).items()
+            }
         except MissingCollectionError:
             return {}
 
@@ -43,7 +47,7 @@ class QdrantPatterns:
         numbers = [str(number) for number in range(len(vectors))]
         points = [
             models.PointStruct(
-                id=_build_point_id(solution, number),
+                id=_build_pattern_point_id(solution, number),
                 vector=list(vector),
                 payload={"solution": solution, "number": number, "owner": owner},
             )
@@ -54,9 +58,9 @@ class QdrantPatterns:
             await self._ensure_collection(collection, len(vectors[0]))
             await self._connection.call("write patterns", lambda client: client.upsert(collection, points))
         # New points first: a failure in between leaves surplus patterns rather than none.
-        if points or await self._collections.exists(collection):
-            others = models.FilterSelector(filter=build_filter({"solution": [solution]}, not_in={"number": numbers}))
-            await self._connection.call("remove patterns", lambda client: client.delete(collection, others))
+        if points or await self._collections.has_collection(collection):
+            surplus = models.FilterSelector(filter=build_filter({"solution": [solution]}, not_in={"number": numbers}))
+            await self._connection.call("remove patterns", lambda client: client.delete(collection, surplus))
 
     async def find_similar(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
         from qdrant_client import models
@@ -84,11 +88,11 @@ class QdrantPatterns:
     async def remove(self, solutions: Iterable[str]) -> None:
         from qdrant_client import models
 
-        gone = list(solutions)
-        if not gone:
+        solution_ids = list(solutions)
+        if not solution_ids:
             return
-        selector = models.FilterSelector(filter=build_filter({"solution": gone}))
-        for collection in await self._collections.list_names():
+        selector = models.FilterSelector(filter=build_filter({"solution": solution_ids}))
+        for collection in await self._collections.list_collections():
             await self._connection.call(
                 "remove patterns", lambda client, name=collection: client.delete(name, selector)
             )
@@ -100,11 +104,11 @@ class QdrantPatterns:
         return f"{self._prefix}{hash_encoder_identity(identity)}"
 
     async def _count_points(self, collection: str, solutions: list[str]) -> dict[str, int]:
-        of_solutions = build_filter({"solution": solutions})
+        solution_filter = build_filter({"solution": solutions})
         answer = await self._connection.call(
             "count patterns",
             lambda client: client.facet(
-                collection, "solution", facet_filter=of_solutions, limit=len(solutions), exact=True
+                collection, "solution", facet_filter=solution_filter, limit=len(solutions), exact=True
             ),
         )
         return {str(hit.value): hit.count for hit in answer.hits}
@@ -116,7 +120,7 @@ class QdrantPatterns:
             self._ready.add(collection)
 
 
-def _build_point_id(solution: str, number: str) -> str:
+def _build_pattern_point_id(solution: str, number: str) -> str:
     """Return the id of a pattern's point; the server takes only UUIDs and integers."""
     return str(uuid5(_NAMESPACE, f"{solution} {number}"))
 

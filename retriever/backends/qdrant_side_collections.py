@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from domain.errors import UnavailableError
-from retriever.backends.qdrant_connection import LOCAL_URL, QdrantConnection
+from retriever.backends.qdrant_connection import LOCAL_URL, MissingCollectionError, QdrantAddress, QdrantConnection
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -44,12 +44,12 @@ class SideCollections:
         self._connection = connection
         self._prefix = prefix
 
-    async def list_names(self) -> list[str]:
+    async def list_collections(self) -> list[str]:
         """Return the names of the existing collections."""
         answer = await self._connection.call("list the collections", lambda client: client.get_collections())
-        return [one.name for one in answer.collections if one.name.startswith(self._prefix)]
+        return [collection.name for collection in answer.collections if collection.name.startswith(self._prefix)]
 
-    async def exists(self, collection: str) -> bool:
+    async def has_collection(self, collection: str) -> bool:
         """Return whether a collection exists."""
         return await self._connection.call("find a collection", lambda client: client.collection_exists(collection))
 
@@ -63,14 +63,14 @@ class SideCollections:
         config: models.VectorParams | dict[str, models.VectorParams] = (
             models.VectorParams(size=dimension, distance=models.Distance.COSINE) if dimension else {}
         )
-        if await self.exists(collection):
+        if await self.has_collection(collection):
             return False
         try:
             await self._connection.call(
                 "make a collection", lambda client: client.create_collection(collection, vectors_config=config)
             )
         except (UnavailableError, ValueError):
-            if not await self.exists(collection):
+            if not await self.has_collection(collection):
                 raise
             return False
         return True
@@ -89,3 +89,35 @@ class SideCollections:
                     collection, field, models.PayloadSchemaType.KEYWORD
                 ),
             )
+
+
+class QdrantNotes:
+    """Texts by key that all processes share, as metadata of the collection ``{name}-notes``."""
+
+    def __init__(self, address: QdrantAddress, *, name: str = "footpath") -> None:
+        self._connection = QdrantConnection(address)
+        self._collection = f"{name}-notes"
+        self._side = SideCollections(self._connection, self._collection)
+
+    async def read(self, key: str) -> str:
+        """Return a note; empty if it was never written. Raises ``UnavailableError``."""
+        await self._connection.open()
+        try:
+            info = await self._connection.call(
+                "read a collection", lambda client: client.get_collection(self._collection)
+            )
+        except MissingCollectionError:
+            return ""
+        return str((info.config.metadata or {}).get(key, ""))
+
+    async def write(self, key: str, text: str) -> None:
+        """Store a note for every process. Raises ``UnavailableError``."""
+        await self._connection.open()
+        await self._side.create_if_missing(self._collection, None)
+        await self._connection.call(
+            "write a note", lambda client: client.update_collection(self._collection, metadata={key: text})
+        )
+
+    async def close(self) -> None:
+        """Close the connection; idempotent."""
+        await self._connection.close()

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from errno import EINVAL
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from pydantic import ValidationError
@@ -45,29 +45,29 @@ class TrainingState:
 class CheckpointFolder:
     """Checkpoints of one training in ``folder``, which the trainer writes."""
 
-    def __init__(self, folder: Path, recipe: TrainingRecipe, data: str = "") -> None:
+    def __init__(self, folder: Path, recipe: TrainingRecipe, data_fingerprint: str = "") -> None:
         """Use ``folder``, unless it holds another training.
 
-        ``data``: fingerprint of the training data (:func:`retriever.training.examples.compute_fingerprint`).
+        ``data_fingerprint``: fingerprint of the training data (:func:`retriever.training.examples.compute_fingerprint`).
 
         Raises:
             UsageError: the folder holds a training of another recipe, other data, or an earlier version.
         """
         self.folder = folder
         self.recipe = recipe
-        self._data = data
+        self._data = data_fingerprint
         recipe_file, data_file = folder / "recipe.json", folder / "data"
         if (folder / "state.json").exists():
             raise UsageError(f"{folder} holds a training of an earlier version; choose another --out, or remove it")
         if recipe_file.exists() and _read_recipe(recipe_file) != recipe:
             raise UsageError(f"{folder} holds a training of another recipe; choose another --out, or remove it")
-        if data_file.exists() and data_file.read_text(encoding="utf-8") != data:
+        if data_file.exists() and data_file.read_text(encoding="utf-8") != data_fingerprint:
             raise UsageError(
                 f"{folder} holds a training on other requests or documents; choose another --out, or remove it"
             )
 
     @property
-    def last(self) -> Path | None:
+    def latest(self) -> Path | None:
         """Return the newest complete checkpoint; None at the beginning."""
         complete = [path.parent for path in self.folder.glob(f"checkpoint-*/{_STATE_FILE}")]
         return max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
@@ -79,7 +79,7 @@ class CheckpointFolder:
             UsageError: the checkpoint is damaged.
             UnavailableError: it cannot be read now.
         """
-        last = self.last
+        last = self.latest
         if last is None:
             return TrainingState()
         with self.translate_read_errors():
@@ -88,10 +88,11 @@ class CheckpointFolder:
                     raise ValueError(f"{name} is gone")
             attributes = orjson.loads((last / _STATE_FILE).read_bytes())["stateful_callbacks"]["Course"]["attributes"]
             return TrainingState(
-                **attributes | {"judgements": [ValidationScore(**one) for one in attributes["judgements"]]}
+                **attributes
+                | {"judgements": [ValidationScore(**score_fields) for score_fields in attributes["judgements"]]}
             )
 
-    def sign(self) -> None:
+    def write_metadata(self) -> None:
         """Write recipe and fingerprint of the data next to the checkpoints."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "recipe.json").write_text(self.recipe.model_dump_json(), encoding="utf-8")
@@ -106,7 +107,7 @@ class CheckpointFolder:
         try:
             yield
         except Exception as error:  # a truncated file raises many kinds of errors, some of them bare Exceptions
-            if self.last is None or isinstance(error, MemoryError | UsageError):
+            if self.latest is None or isinstance(error, MemoryError | UsageError):
                 raise
             raise self._build_error(error) from error
 
@@ -131,3 +132,19 @@ def _read_recipe(path: Path) -> TrainingRecipe | None:
         return TrainingRecipe.model_validate(settings)
     except (ValidationError, TypeError, orjson.JSONDecodeError):
         return None
+
+
+class TrainingProgress(Protocol):
+    """Receives the progress of a training, for example to show it."""
+
+    def begin(self, done: int, total: int) -> None:
+        """Report the steps done before this run, and the total."""
+        ...
+
+    def step(self, done: int, total: int, loss: float) -> None:
+        """Report a step."""
+        ...
+
+    def report(self, text: str) -> None:
+        """Report an event between steps."""
+        ...

@@ -17,7 +17,7 @@ from retriever.training.recipe import TrainingRecipe
 from retriever.training.requirements import require_modules
 from retriever.words import MAX_SENTENCES, find_sentence_spans
 
-_BATCH = 64
+_BATCH_SIZE = 64
 
 
 class TrainedEncoder:
@@ -33,7 +33,7 @@ class TrainedEncoder:
         logging.disable_progress_bar()
 
         source = str(folder or (find_bundled_source() if recipe.base == "bundled" else recipe.base))
-        self._config = _build_config(recipe)
+        self._config = _build_encoder_config(recipe)
         longest = max(self._config.query_tokens, self._config.document_tokens)
         try:
             transformer: Any = Transformer(source, max_seq_length=longest, model_kwargs={"dtype": "float32"})
@@ -59,9 +59,9 @@ class TrainedEncoder:
     def freeze(self, layers: int) -> None:
         """Freeze the word embeddings and the lowest ``layers``; 0 freezes nothing."""
         if layers:
-            reading = self.model.transformers_model
-            for part in (reading.embeddings, *reading.encoder.layer[:layers]):
-                part.requires_grad_(requires_grad=False)
+            transformer = self.model.transformers_model
+            for module in (transformer.embeddings, *transformer.encoder.layer[:layers]):
+                module.requires_grad_(requires_grad=False)
 
     def tokenize(self, texts: Sequence[str], *, requests: bool) -> dict[str, Any]:
         """Return tokens as the model takes them, and under ``parts`` the mask of each vector's tokens.
@@ -101,11 +101,11 @@ class TrainedEncoder:
         was_training = self.model.training
         self.model.eval()
         with torch.inference_mode():
-            for start in range(0, len(order), _BATCH):
-                rows = order[start : start + _BATCH]
+            for start in range(0, len(order), _BATCH_SIZE):
+                rows = order[start : start + _BATCH_SIZE]
                 tokens = self.tokenize([texts[row] for row in rows], requests=requests)
                 batch_vectors = embed_tokens(
-                    self.model, {name: one.to(self.model.device) for name, one in tokens.items()}
+                    self.model, {name: tensor.to(self.model.device) for name, tensor in tokens.items()}
                 ).cpu()
                 encoded[rows] = (batch_vectors if requests else batch_vectors[:, 0]).numpy()
         self.model.train(was_training)
@@ -117,7 +117,7 @@ class TrainedEncoder:
         write_encoder_config(self._config.model_copy(update={"dimension": self.dimension}), folder)
 
 
-def _build_config(recipe: TrainingRecipe) -> EncoderConfig:
+def _build_encoder_config(recipe: TrainingRecipe) -> EncoderConfig:
     """Return the encoder's configuration, which reads at least as many tokens as the training."""
     config = EncoderConfig(pooling=recipe.pooling, query_prefix=recipe.query_prefix)
     lengths = {
@@ -134,7 +134,7 @@ def embed_tokens(model: Any, tokens: Mapping[str, Any]) -> Any:
     """
     import torch
 
-    states = model({name: one for name, one in tokens.items() if name != "parts"})["token_embeddings"].float()
+    states = model({name: tensor for name, tensor in tokens.items() if name != "parts"})["token_embeddings"].float()
     return torch.nn.functional.normalize(tokens["parts"] @ states, dim=-1)
 
 
@@ -146,7 +146,7 @@ def resolve_precision(recipe: TrainingRecipe) -> TrainingRecipe:
     """
     if recipe.precision != "auto":
         return recipe
-    return recipe.model_copy(update={"precision": "bfloat16" if _is_native(_select_device()) else "float32"})
+    return recipe.model_copy(update={"precision": "bfloat16" if _has_native_bfloat16(_select_device()) else "float32"})
 
 
 def _select_device() -> str:
@@ -156,7 +156,7 @@ def _select_device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def _is_native(device: str) -> bool:
+def _has_native_bfloat16(device: str) -> bool:
     """Return whether the device multiplies bfloat16 in hardware, which is several times as fast.
 
     A GPU does, and a CPU with AVX512_BF16 or AMX.
@@ -165,8 +165,8 @@ def _is_native(device: str) -> bool:
 
     if device == "cuda":
         return True
-    can = getattr(torch.cpu, "get_capabilities", dict[str, bool])()  # missing in torch 2.9
-    return any(can.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+    capabilities = getattr(torch.cpu, "get_capabilities", dict[str, bool])()  # missing in torch 2.9
+    return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def _add_sentence_masks(texts: Sequence[str], offsets: Any, token_mask: Any) -> Any:

@@ -33,7 +33,7 @@ from retriever.encoder_folder import (
 )
 from retriever.pooling import build_first_token_mask, pool_mean
 from retriever.training.requirements import require_modules
-from retriever.training.token_scales import scale_tokens
+from retriever.training.token_scales import add_token_scales
 
 EXPORT_MODULES = ("torch", "transformers", "onnx")
 """Packages that an export imports."""
@@ -116,9 +116,9 @@ def export_encoder(
     target.mkdir(parents=True, exist_ok=True)
     module, dimension, longest = _load_token_model(source)
     with TemporaryDirectory() as scratch:
-        floating = Path(scratch) / "float.onnx"
-        _trace(module, floating)
-        _quantise(floating, target / MODEL_FILE)
+        float_model = Path(scratch) / "float.onnx"
+        _trace_to_onnx(module, float_model)
+        _quantise_weights(float_model, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
     config = config or infer_encoder_config(source)
     config = config.model_copy(
@@ -129,7 +129,7 @@ def export_encoder(
         }
     )
     write_encoder_config(config, target)
-    cosines = _compare(module, target, samples, config)
+    cosines = _compare_vectors(module, target, samples, config)
     return ExportReport(
         sha256=hash_encoder(target),
         size=(target / MODEL_FILE).stat().st_size,
@@ -154,7 +154,7 @@ def rescale_encoder(source: Path, target: Path) -> RescaleReport:
     if missing := [name for name in (MODEL_FILE, TOKENIZER_FILE) if not (source / name).is_file()]:
         raise UsageError(f"{source} holds no {missing[0]}; name the folder of an exported encoder")
     target.mkdir(parents=True, exist_ok=True)
-    products = scale_tokens(source / MODEL_FILE, target / MODEL_FILE)
+    products = add_token_scales(source / MODEL_FILE, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
     write_encoder_config(config, target)
     return RescaleReport(hash_encoder(target), (target / MODEL_FILE).stat().st_size, products)
@@ -179,27 +179,27 @@ def _load_token_model(source: Path) -> tuple[Any, int, int]:
     if not hasattr(encoder, "embeddings") or not hasattr(encoder, "encoder"):
         raise UnavailableError(f"{source} is no BERT or RoBERTa: only their kin can be exported")
     # RoBERTa and its relatives, bge-m3 among them, count positions from the padding's number on.
-    padding = getattr(encoder.embeddings, "padding_idx", None)
-    before = -1 if padding is None else padding
+    padding_index = getattr(encoder.embeddings, "padding_idx", None)
+    position_offset = -1 if padding_index is None else padding_index
 
-    class Tokens(torch.nn.Module):
+    class TokenEncoder(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.encoder = encoder
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            positions = torch.cumsum(torch.ones_like(input_ids), 1) + before
+            positions = torch.cumsum(torch.ones_like(input_ids), 1) + position_offset
             hidden = self.encoder.embeddings(
                 input_ids=input_ids, token_type_ids=torch.zeros_like(input_ids), position_ids=positions
             )
             masked = (1.0 - attention_mask[:, None, None, :].to(hidden.dtype)) * _MASKED
             return self.encoder.encoder(hidden, attention_mask=masked).last_hidden_state
 
-    longest = int(encoder.config.max_position_embeddings) - before - 1
-    return Tokens().eval(), int(encoder.config.hidden_size), longest
+    longest = int(encoder.config.max_position_embeddings) - position_offset - 1
+    return TokenEncoder().eval(), int(encoder.config.hidden_size), longest
 
 
-def _trace(module: Any, path: Path) -> None:
+def _trace_to_onnx(module: Any, path: Path) -> None:
     """Export by TorchScript; the graph of the newer exporter does not quantise to the same size."""
     import torch
 
@@ -222,7 +222,7 @@ def _trace(module: Any, path: Path) -> None:
         )
 
 
-def _quantise(source: Path, target: Path) -> None:
+def _quantise_weights(source: Path, target: Path) -> None:
     """Quantise weights to int8 per channel; activations are quantised at run time, each token separately."""
     disable_telemetry()
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -230,10 +230,10 @@ def _quantise(source: Path, target: Path) -> None:
     with TemporaryDirectory() as scratch:
         per_tensor = Path(scratch) / "per_tensor.onnx"
         quantize_dynamic(str(source), str(per_tensor), per_channel=True, weight_type=QuantType.QInt8)
-        scale_tokens(per_tensor, target)
+        add_token_scales(per_tensor, target)
 
 
-def _compare(module: Any, target: Path, samples: Sequence[str], config: EncoderConfig) -> NDArray[np.float32]:
+def _compare_vectors(module: Any, target: Path, samples: Sequence[str], config: EncoderConfig) -> NDArray[np.float32]:
     """Return the cosines between float and int8 vectors of the samples, in padded batches of 16."""
     disable_telemetry()
     import onnxruntime
@@ -251,12 +251,12 @@ def _compare(module: Any, target: Path, samples: Sequence[str], config: EncoderC
         mask = np.array([row.attention_mask for row in rows], np.int64)
         with torch.inference_mode():
             inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
-            exact = module.encoder(**inputs).last_hidden_state.numpy()
-        rough = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+            float_states = module.encoder(**inputs).last_hidden_state.numpy()
+        quantised_states = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
         masks = (
             build_first_token_mask(mask.shape[1])[None]
             if config.pooling == "cls"
             else mask[:, None, :].astype(np.float32)
         )
-        cosines.append((pool_mean(exact, masks) * pool_mean(rough, masks)).sum(axis=(1, 2)))
+        cosines.append((pool_mean(float_states, masks) * pool_mean(quantised_states, masks)).sum(axis=(1, 2)))
     return np.concatenate(cosines)

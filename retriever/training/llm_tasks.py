@@ -62,11 +62,11 @@ class AnswerCache:
             raise UnavailableError(f"cannot write {self._path}: {error.strerror}") from error
 
 
-A = TypeVar("A", bound=BaseModel)
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class WritingTask(Generic[A]):
+class WritingTask(Generic[AnswerT]):
     """A prompt with the form of its answer."""
 
     purpose: str
@@ -75,17 +75,17 @@ class WritingTask(Generic[A]):
     """System message."""
     user: str
     """User message."""
-    answer: type[A]
+    answer: type[AnswerT]
     """Model of the answer."""
-    check: Callable[[A], str]
+    check: Callable[[AnswerT], str]
     """Returns what is wrong with a well-formed answer; empty if nothing is."""
 
 
 @dataclass(frozen=True)
-class WritingResult(Generic[A]):
+class WritingResult(Generic[AnswerT]):
     """Answer to a task, with its cost."""
 
-    answer: A | None
+    answer: AnswerT | None
     """The valid answer; None if the model gave none."""
     requests: int
     """Requests to the endpoint, those after a complaint included."""
@@ -98,7 +98,7 @@ class TaskWriter(Protocol):
 
     name: str
 
-    async def write(self, task: WritingTask[A]) -> WritingResult[A]:
+    async def write(self, task: WritingTask[AnswerT]) -> WritingResult[AnswerT]:
         """Do a task; after an invalid answer the model is asked once more, with the complaint.
 
         Raises:
@@ -107,7 +107,7 @@ class TaskWriter(Protocol):
         ...
 
 
-def build_task_key(writer: str, task: WritingTask[A]) -> str:
+def build_task_key(writer: str, task: WritingTask[AnswerT]) -> str:
     """Return the cache key of a task, which changes with the model, the prompt and the answer's JSON schema."""
     identity = "\0".join(
         (writer, task.purpose, task.system, task.user, repr(sorted(task.answer.model_json_schema().items())))
@@ -117,13 +117,13 @@ def build_task_key(writer: str, task: WritingTask[A]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WritingBudget:
-    """Budget of one run; tasks that have begun are finished, so up to ``at_once`` of them may exceed it."""
+    """Budget of one run; tasks that have begun are finished, so up to ``concurrency`` of them may exceed it."""
 
     requests: int = 0
     """Maximum of requests to the model; 0 means no limit."""
     tokens: int = 0
     """Maximum of prompt and completion tokens together; 0 means no limit."""
-    at_once: int = 4
+    concurrency: int = 4
     """Tasks that are done concurrently."""
 
 
@@ -144,81 +144,85 @@ class WritingUsage:
     left: int = 0
     """Tasks that were not asked because the budget was spent."""
 
-    def is_within(self, bounds: WritingBudget) -> bool:
+    def is_within(self, budget: WritingBudget) -> bool:
         """Return whether another task may begin within the budget."""
         tokens = self.prompt_tokens + self.completion_tokens
-        return not (0 < bounds.requests <= self.requests or 0 < bounds.tokens <= tokens)
+        return not (0 < budget.requests <= self.requests or 0 < budget.tokens <= tokens)
 
 
-_MAX_FAILURES_IN_A_ROW = 3
+_MAX_CONSECUTIVE_FAILURES = 3
 """Consecutive tasks without an answer after which the model counts as unavailable."""
 
 ReportTasks = Callable[[int, int, WritingUsage], None]
 """Called after each task with the number done, the total and the usage so far."""
 
 
-async def ask_all(
-    tasks: Sequence[WritingTask[A]], writer: TaskWriter, cache: AnswerCache, bounds: WritingBudget, report: ReportTasks
-) -> tuple[list[A | None], WritingUsage]:
+async def answer_tasks(
+    tasks: Sequence[WritingTask[AnswerT]],
+    writer: TaskWriter,
+    cache: AnswerCache,
+    budget: WritingBudget,
+    report: ReportTasks,
+) -> tuple[list[AnswerT | None], WritingUsage]:
     """Ask for each task's answer, in order; None where there is no valid one, or none yet.
 
     Raises:
         ModelUnavailableError: the model is unavailable, or the settings are wrong. Earlier answers are cached, so
             that another run asks only for the rest.
     """
-    task_run = _TaskRun(tasks, writer, cache, bounds, report)
+    task_run = _TaskRun(tasks, writer, cache, budget, report)
     await task_run.run()
     return task_run.answers, task_run.usage
 
 
-class _TaskRun(Generic[A]):
+class _TaskRun(Generic[AnswerT]):
     """One run over tasks, by concurrent workers that share an iterator of places."""
 
     def __init__(
         self,
-        tasks: Sequence[WritingTask[A]],
+        tasks: Sequence[WritingTask[AnswerT]],
         writer: TaskWriter,
         cache: AnswerCache,
-        bounds: WritingBudget,
+        budget: WritingBudget,
         report: ReportTasks,
     ) -> None:
-        self.answers: list[A | None] = [None] * len(tasks)
+        self.answers: list[AnswerT | None] = [None] * len(tasks)
         self.usage = WritingUsage()
         self._tasks = tasks
         self._writer = writer
         self._cache = cache
-        self._bounds = bounds
+        self._budget = budget
         self._report = report
         self._done = 0
         self._failure: FootpathError | None = None
-        self._last: ModelUnavailableError | None = None
-        self._in_a_row = 0
+        self._last_failure: ModelUnavailableError | None = None
+        self._consecutive_failures = 0
 
     async def run(self) -> None:
-        places = iter(range(len(self._tasks)))
-        await asyncio.gather(*(self._run_worker(places) for _ in range(max(1, self._bounds.at_once))))
+        positions = iter(range(len(self._tasks)))
+        await asyncio.gather(*(self._run_worker(positions) for _ in range(max(1, self._budget.concurrency))))
         used = self.usage
         # No task was answered at all: too few tasks for failures in a row, but the model is unavailable all the same.
         if self._failure is None and used.failed and not (used.answered or used.invalid):
-            self._failure = self._last
+            self._failure = self._last_failure
         if self._failure is not None:
             raise self._failure
 
-    async def _run_worker(self, places: Iterator[int]) -> None:
-        for place in places:
+    async def _run_worker(self, positions: Iterator[int]) -> None:
+        for position in positions:
             if self._failure is not None:
                 return
-            task = self._tasks[place]
+            task = self._tasks[position]
             key = build_task_key(self._writer.name, task)
             try:
-                self.answers[place] = self._load_cached(key, task) or await self._ask(key, task)
+                self.answers[position] = self._load_cached(key, task) or await self._ask(key, task)
             except FootpathError as error:
                 self._failure = self._failure or error
                 return
             self._done += 1
             self._report(self._done, len(self._tasks), self.usage)
 
-    def _load_cached(self, key: str, task: WritingTask[A]) -> A | None:
+    def _load_cached(self, key: str, task: WritingTask[AnswerT]) -> AnswerT | None:
         """Return the cached answer if it is valid; somebody may have edited the file."""
         text = self._cache.get(key)
         if text is None:
@@ -230,21 +234,21 @@ class _TaskRun(Generic[A]):
         self.usage.kept += 1
         return answer
 
-    async def _ask(self, key: str, task: WritingTask[A]) -> A | None:
-        if not self.usage.is_within(self._bounds):
+    async def _ask(self, key: str, task: WritingTask[AnswerT]) -> AnswerT | None:
+        if not self.usage.is_within(self._budget):
             self.usage.left += 1
             return None
         self.usage.requests += 1  # before it is sent, so that requests in flight count against the budget
         try:
             written = await self._writer.write(task)
         except ModelUnavailableError as error:
-            self._in_a_row += 1
-            if error.lasting or self._in_a_row >= _MAX_FAILURES_IN_A_ROW:
+            self._consecutive_failures += 1
+            if error.lasting or self._consecutive_failures >= _MAX_CONSECUTIVE_FAILURES:
                 raise
-            self._last = error
+            self._last_failure = error
             self.usage.failed += 1
             return None
-        self._in_a_row = 0
+        self._consecutive_failures = 0
         self.usage.requests += written.requests - 1
         self.usage.prompt_tokens += written.prompt_tokens
         self.usage.completion_tokens += written.completion_tokens

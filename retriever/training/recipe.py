@@ -74,6 +74,6 @@ def read_recipe(path: Path) -> TrainingRecipe:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
     except ValidationError as error:
-        unknown = any(one["type"] == "extra_forbidden" for one in error.errors())
+        unknown = any(detail["type"] == "extra_forbidden" for detail in error.errors())
         known_fields = f"; a recipe has {', '.join(TrainingRecipe.model_fields)}" if unknown else ""
         raise UsageError(f"{path}: {describe_errors(error)}{known_fields}") from error

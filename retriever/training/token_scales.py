@@ -34,7 +34,7 @@ _CONSTANTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _QuantisedProduct:
+class _QuantizedProduct:
     """Nodes that ``quantize_dynamic`` made of one matrix product with a weight."""
 
     quantise: Any
@@ -52,7 +52,7 @@ class _QuantisedProduct:
         return self.quantise.input[0]
 
 
-def scale_tokens(source: Path, target: Path) -> int:
+def add_token_scales(source: Path, target: Path) -> int:
     """Rewrite a model that ``quantize_dynamic`` made, and return the number of products changed.
 
     Its weights must be signed and symmetric.
@@ -72,17 +72,21 @@ def scale_tokens(source: Path, target: Path) -> int:
     products = list(_find_products(model.graph, source))
     if not products:
         raise UsageError(f"{source} has no product with one scale for all texts: it needs no other scales")
-    replaced = {id(node) for one in products for node in (one.quantise, one.multiply, one.cast, one.scales)}
-    by_place = {id(one.rescale): one for one in products}
+    replaced_nodes = {
+        id(node)
+        for quantized in products
+        for node in (quantized.quantise, quantized.multiply, quantized.cast, quantized.scales)
+    }
+    product_by_node = {id(quantized.rescale): quantized for quantized in products}
     quantised: set[str] = set()
     nodes: list[Any] = []
     for node in model.graph.node:
-        if (product := by_place.get(id(node))) is not None:
+        if (product := product_by_node.get(id(node))) is not None:
             if product.activations not in quantised:  # several products may share one input
                 quantised.add(product.activations)
                 nodes += _build_quantisation(product.activations)
             nodes += _build_multiplication(product)
-        elif id(node) not in replaced:
+        elif id(node) not in replaced_nodes:
             nodes.append(node)
     used = {name for node in nodes for name in node.input}
     initializers = [tensor for tensor in model.graph.initializer if tensor.name in used]
@@ -97,7 +101,7 @@ def scale_tokens(source: Path, target: Path) -> int:
     return len(products)
 
 
-def _find_products(graph: Any, source: Path) -> Iterator[_QuantisedProduct]:
+def _find_products(graph: Any, source: Path) -> Iterator[_QuantizedProduct]:
     """Find the products with weights.
 
     Raises:
@@ -105,27 +109,27 @@ def _find_products(graph: Any, source: Path) -> Iterator[_QuantisedProduct]:
     """
     from onnx import numpy_helper
 
-    makers = {name: node for node in graph.node for name in node.output}
-    users: dict[str, list[Any]] = {}
+    producers = {name: node for node in graph.node for name in node.output}
+    consumers: dict[str, list[Any]] = {}
     for node in graph.node:
         for name in node.input:
-            users.setdefault(name, []).append(node)
+            consumers.setdefault(name, []).append(node)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     for node in graph.node:
         if node.op_type != "MatMulInteger":
             continue
-        quantise = makers.get(node.input[0])
-        cast = users[node.output[0]][0]
-        rescale = users[cast.output[0]][0]
-        scales = makers.get(next((name for name in rescale.input if name != cast.output[0]), ""))
+        quantise = producers.get(node.input[0])
+        cast = consumers[node.output[0]][0]
+        rescale = consumers[cast.output[0]][0]
+        scales = producers.get(next((name for name in rescale.input if name != cast.output[0]), ""))
         weight_scale = next((name for name in scales.input if name in tensors), "") if scales is not None else ""
         zeros = tensors.get(node.input[3]) if len(node.input) > 3 else None
-        kinds = [one.op_type for one in (quantise, cast, rescale, scales) if one is not None]
+        kinds = [part.op_type for part in (quantise, cast, rescale, scales) if part is not None]
         if kinds != ["DynamicQuantizeLinear", "Cast", "Mul", "Mul"] or not weight_scale or node.input[1] not in tensors:
             raise UsageError(f"{source}: {node.name} was not made by quantize_dynamic; export the encoder anew")
         if zeros is not None and numpy_helper.to_array(zeros).any():
             raise UsageError(f"{source}: the weights of {node.name} are not symmetric; export the encoder anew")
-        yield _QuantisedProduct(quantise, node, cast, scales, rescale, node.input[1], weight_scale)
+        yield _QuantizedProduct(quantise, node, cast, scales, rescale, node.input[1], weight_scale)
 
 
 def _build_quantisation(activations: str) -> list[Any]:
@@ -136,7 +140,7 @@ def _build_quantisation(activations: str) -> list[Any]:
         f"{_PREFIX}{activations}/{name}"
         for name in ("magnitude", "largest", "bounded", "inverse", "scaled", "whole", "scale")
     )
-    one, steps, step, smallest, zero = (_PREFIX + name for name in _CONSTANTS)
+    unit, steps, step, smallest, zero = (_PREFIX + name for name in _CONSTANTS)
     return [
         helper.make_node("Abs", [activations], [magnitude]),
         helper.make_node("ReduceMax", [magnitude], [largest], axes=[-1], keepdims=1),
@@ -144,11 +148,11 @@ def _build_quantisation(activations: str) -> list[Any]:
         helper.make_node("Mul", [bounded, step], [scale]),
         helper.make_node("Div", [steps, bounded], [inverse]),
         helper.make_node("Mul", [activations, inverse], [scaled]),
-        helper.make_node("QuantizeLinear", [scaled, one, zero], [rounded]),
+        helper.make_node("QuantizeLinear", [scaled, unit, zero], [rounded]),
     ]
 
 
-def _build_multiplication(product: _QuantisedProduct) -> list[Any]:
+def _build_multiplication(product: _QuantizedProduct) -> list[Any]:
     """Return nodes that multiply the integers and scale columns as the weights, rows as the tokens."""
     from onnx import helper
 

@@ -48,7 +48,7 @@ class WrittenNegative(Model):
     """Name of the model that wrote it."""
 
 
-def build_lookalike_task(request: str, solved: ToolDoc, count: int) -> WritingTask[WrittenDocuments]:
+def build_negatives_task(request: str, solved: ToolDoc, count: int) -> WritingTask[WrittenDocuments]:
     """Build the task of writing ``count`` documents that read like ``solved`` and cannot serve ``request``."""
     return WritingTask(
         purpose="lookalikes",
@@ -65,7 +65,7 @@ def _render_document(tool: ToolDoc) -> str:
     return "\n".join([*lines, f"parameters: {names}"])
 
 
-def to_document(written: WrittenNegative | WrittenDocument, solved: ToolDoc) -> ToolDoc:
+def to_tool_doc(written: WrittenNegative | WrittenDocument, solved: ToolDoc) -> ToolDoc:
     """Return a written document as a tool's document in the tool set that solved the request."""
     parameters = tuple(Parameter(name=name) for name in written.parameters)
     return solved.model_copy(update={"api": written.api, "description": written.description, "parameters": parameters})
@@ -76,14 +76,14 @@ def select_distinct(written: Sequence[WrittenDocument], positives: Sequence[Tool
 
     ``positives``: all documents that solved the request.
     """
-    accepted_terms = [_collect_terms(one) for one in positives]
-    names = {split_identifier(one.api).casefold() for one in positives}
+    accepted_terms = [_collect_terms(document) for document in positives]
+    names = {split_identifier(document.api).casefold() for document in positives}
     distinct: list[WrittenDocument] = []
-    for one in written:
-        terms = _collect_terms(one)
-        name = split_identifier(one.api).casefold()
+    for document in written:
+        terms = _collect_terms(document)
+        name = split_identifier(document.api).casefold()
         if name not in names and not any(_compute_overlap(terms, other) > MAX_OVERLAP for other in accepted_terms):
-            distinct.append(one)
+            distinct.append(document)
             accepted_terms.append(terms)
             names.add(name)
     return distinct

@@ -129,7 +129,7 @@ async def _fits(container: Container, request: str, tools: Sequence[ToolId]) -> 
     if not request.strip():
         return {}
     wanted = [tool for tool in tools if tool != FINISH]
-    found = await (await container.open_search()).relevance([request], wanted)
+    found = await (await container.open_search()).score_relevance([request], wanted)
     return {tool: fits[0] for tool, fits in found.items()}
 
 

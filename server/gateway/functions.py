@@ -64,4 +64,4 @@ async def supplied(backend: Backend, tools: Iterable[ToolId]) -> dict[ToolId, To
 def _called(text: str) -> Iterable[str]:
     """Names that a text calls as functions and does not make itself; none where it cannot be read: the check says why."""
     source = try_parse_source(text)
-    return sorted({call.name for call in source.calls} - source.names_bound - RESERVED_NAMES - {""}) if source else []
+    return sorted({call.name for call in source.calls} - source.bound_names - RESERVED_NAMES - {""}) if source else []

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from domain.tool import ToolId, split_tool_id, tool_id
+from domain.tool import ToolId, make_tool_id, split_tool_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,10 @@ def _holds(ids: Sequence[ToolId], tool: ToolId) -> bool:
 def selected(ids: Sequence[ToolId], category: str = "", toolset: str = "") -> Sequence[ToolId]:
     """Those of a category, of a tool set, or of both; empty names select nothing out."""
     if category:
-        named = tool_id(category, toolset, "") if toolset else tool_id(category, "", "").removesuffix("/")
+        named = make_tool_id(category, toolset, "") if toolset else make_tool_id(category, "", "").removesuffix("/")
         return ids[beginning_with(named.removesuffix("/"), ids)]
     if toolset:
-        named = tool_id("", toolset, "")
+        named = make_tool_id("", toolset, "")
         return [tool for tool in ids if named in tool and split_tool_id(tool)[1] == toolset]
     return ids
 

@@ -89,7 +89,7 @@ async def _found(container: Container, wanted: Wanted, after: str, limit: int) -
     if not await container.list_searched_tools():
         return Page([], None, 0)
     where = {"category": wanted.category} if wanted.category else None
-    hits = await (await container.open_search()).start_tools(wanted.query, MOST_FOUND, where)
+    hits = await (await container.open_search()).find_tools(wanted.query, MOST_FOUND, where)
     found = await read(container, (hit.id for hit in hits), {hit.id: hit for hit in hits})
     fitting, start = [one for one in found if wanted.fits(one.doc)], int(after or 0)
     end = start + limit

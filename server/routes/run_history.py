@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import AwareDatetime, BaseModel
 
-from domain.event import RunOutcome
-from domain.learning_events import Verdict
+from domain.event import RunOutcome, Verdict
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations

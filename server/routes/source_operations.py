@@ -3,7 +3,7 @@
 from fastapi import Request
 
 from domain.errors import BrokenInputError, UnavailableError
-from domain.operations import OperationOutline
+from domain.tool_source import OperationOutline
 from server.bodies import length, pieces
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems

@@ -7,10 +7,20 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, JsonValue, StringConstraints, model_validator
 
 from domain.model import JsonObject
-from domain.operations import Operation, OperationChoice, TagCount
 from domain.side_effect import DeclaredEffect
 from domain.tool import ToolDoc, ToolId
-from domain.tool_source import Corrections, Finding, KeyOwner, SourceKind, ToolChange, ToolState, Visibility
+from domain.tool_source import (
+    Corrections,
+    Finding,
+    KeyOwner,
+    Operation,
+    OperationChoice,
+    SourceKind,
+    TagCount,
+    ToolChange,
+    ToolState,
+    Visibility,
+)
 from server.routes.texts import Plain, RowId, ToolName
 from server.sources.documents import offered_document
 from server.sources.forms import FormCredential, FormParameter, Method

@@ -179,5 +179,5 @@ def put_in(plan: ProgramPlan, note: str, values: Mapping[str, JsonValue], name: 
 
 def _characters(plan: ProgramPlan, values: Mapping[str, JsonValue]) -> int:
     """How many the values take, each as often as the text reads its name: the calls hold them."""
-    names, places = map_shown_names(plan), parse_source(plan.program.text).names_read
+    names, places = map_shown_names(plan), parse_source(plan.program.text).read_counts
     return sum(max(1, places[names.get(shown, shown)]) * len(dumps(value)) for shown, value in values.items())

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from domain.errors import NotFoundError, StoreUnreachableError, UnavailableError
 from domain.plan import PlanDocument
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 from graph.tool_description import find_similar_ids
 from server.services import Services
 
@@ -41,4 +41,4 @@ async def known_tool(name: str, services: Services) -> ToolId:
 def meant(name: str) -> list[ToolId]:
     """The ids that a name may stand for: its own escapes are part of an id, and may have been read as those of the path, or left out by who wrote it."""
     parts = name.split("/", 2)
-    return list(dict.fromkeys([ToolId(name), *([tool_id(*parts)] if len(parts) == 3 else [])]))
+    return list(dict.fromkeys([ToolId(name), *([make_tool_id(*parts)] if len(parts) == 3 else [])]))

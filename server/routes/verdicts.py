@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from agent.learning.user_verdict import VerdictTargets, apply_verdict, build_judged_run
 from agent.memory.long_term import LongTermMemory
 from domain.errors import ConflictError
-from domain.learning_events import Verdict
+from domain.event import Verdict
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.documents import own

@@ -291,7 +291,7 @@ class UnknownOutcomeExecutor(ExecutorLayer):
         Where it was cut off and the call is harmless to repeat, further attempts follow until one gets an answer.
         """
         number = first
-        while (result := await self._make_attempt(call, number, first)) is None and call.tool.harmless_again:
+        while (result := await self._make_attempt(call, number, first)) is None and call.tool.is_effectively_idempotent:
             number += 1
         if result is None:
             return number, CallResult("unknown", "", note=CUT_OFF_NOTE)

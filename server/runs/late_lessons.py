@@ -9,8 +9,7 @@ from datetime import timedelta
 from agent.learning.user_verdict import VerdictTargets, apply_verdict, build_judged_run
 from agent.memory.long_term import LongTermMemory
 from domain.errors import FootpathError, TransientError, UnavailableError
-from domain.event import EventRecord
-from domain.learning_events import WeightsLearned
+from domain.event import EventRecord, WeightsLearned
 from server.runs.agent_runtime import REMEMBER_REQUEST, AgentRuntime
 from server.runs.conversation_context import load_earlier_runs, load_run_files
 from server.runs.event_journal import parse_events, to_stored_event

@@ -10,8 +10,16 @@ from typing import Literal
 from agent.scheduler import closing
 from domain.call_counter import CallCounter
 from domain.errors import FootpathError, StoreBusyError, TransientError, UnavailableError
-from domain.event import CallStarted, Event, EventRecord, InputNeeded, RunDelayed, RunFinished, RunOutcome
-from domain.learning_events import WeightsLearned
+from domain.event import (
+    CallStarted,
+    Event,
+    EventRecord,
+    InputNeeded,
+    RunDelayed,
+    RunFinished,
+    RunOutcome,
+    WeightsLearned,
+)
 from domain.usage import Usage
 from server.runs.event_journal import EventAppender, EventJournal, add_end_reason, parse_events, to_stored_event
 from server.runs.event_stream import EventBroker

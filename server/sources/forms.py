@@ -8,7 +8,7 @@ from pydantic.types import JsonValue
 
 from domain.model import Model
 from domain.side_effect import DeclaredEffect
-from domain.tool import Credential, JsonType, Location, Parameter, ToolDoc, tool_id
+from domain.tool import Credential, JsonType, Location, Parameter, ToolDoc, make_tool_id
 from graph.function_names import build_function_name
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
@@ -62,7 +62,7 @@ def _doc(tool: FormTool, category: str, toolset: str, base_url: str) -> ToolDoc:
     named = {one.name for one in parameters}
     parameters += [Parameter(name=one, location="path", required=True) for one in sorted(in_path - named)]
     return ToolDoc(
-        id=tool_id(category, toolset, tool.name),
+        id=make_tool_id(category, toolset, tool.name),
         category=category,
         toolset=toolset,
         api=tool.name,

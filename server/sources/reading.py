@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from admission.limits import ReadLimits
 from admission.sandboxed_reader import read_document, read_outline
 from domain.errors import BrokenInputError
-from domain.operations import OperationOutline
 from domain.tool import ToolDoc
-from domain.tool_source import Finding
+from domain.tool_source import Finding, OperationOutline
 from server.sources.forms import FormTool, form_docs
 from server.storage.source_records import Source
 from wiring.settings import Settings

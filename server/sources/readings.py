@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from admission.drift import compare_readings
-from domain.operations import OperationChoice
 from domain.tool import ToolDoc, ToolId
-from domain.tool_source import Corrections, ToolChange
+from domain.tool_source import Corrections, OperationChoice, ToolChange
 from server.sources.documents import digest, offered_document
 from server.sources.reading import ReadSource
 from server.sources.states import kept_out

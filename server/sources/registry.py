@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import orjson
 
 from domain.errors import BrokenInputError, ConflictError, FootpathError, NotFoundError, UnavailableError, UsageError
-from domain.operations import OperationChoice, OperationOutline
 from domain.tool import ToolId
-from domain.tool_source import Corrections, parse_source_id
+from domain.tool_source import Corrections, OperationChoice, OperationOutline, parse_source_id
 from graph.importers.mcp import McpSource
 from server.sources import states
 from server.sources.documents import digest

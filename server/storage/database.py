@@ -31,7 +31,7 @@ from domain.errors import (
     UnavailableError,
     UsageError,
 )
-from domain.sqlite_inserts import recognise_inserts
+from domain.sqlite_inserts import ensure_inserts_recognised
 
 T = TypeVar("T")
 
@@ -177,7 +177,7 @@ def build_engine(url: str, *, pooled: bool) -> AsyncEngine:
         raise UsageError("FOOTPATH_DATABASE_URL is no address of a database") from error
     pool_options: dict[str, Any] = {} if pooled else {"poolclass": NullPool}
     if parsed.drivername == "sqlite+aiosqlite" and parsed.database not in (None, "", ":memory:"):
-        recognise_inserts()
+        ensure_inserts_recognised()
         engine = create_async_engine(parsed, hide_parameters=True, **pool_options)
         event.listen(engine.sync_engine, "connect", _prepare_connection)
         event.listen(engine.sync_engine, "begin", _begin_transaction)

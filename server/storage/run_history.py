@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Select, func, select
 
-from domain.event import CallFinished, EventRecord, InputNeeded, RunOutcome
-from domain.learning_events import Verdict
+from domain.event import CallFinished, EventRecord, InputNeeded, RunOutcome, Verdict
 from domain.usage import Usage
 from server.storage.repository import Repository, StoredModel
 from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow, RunToolRow

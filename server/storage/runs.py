@@ -10,8 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from domain.errors import BusyError, ConflictError, NotFoundError, UnauthenticatedError
-from domain.event import RunOutcome
-from domain.learning_events import Verdict
+from domain.event import RunOutcome, Verdict
 from domain.model import JsonObject
 from server.storage.conversations import build_message_values, build_title_values
 from server.storage.identifiers import generate_id

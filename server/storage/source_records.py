@@ -7,9 +7,17 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from domain.operations import OperationChoice
 from domain.tool import Credential, ToolDoc, ToolId
-from domain.tool_source import Corrections, Finding, KeyOwner, SourceKind, ToolChange, ToolState, Visibility
+from domain.tool_source import (
+    Corrections,
+    Finding,
+    KeyOwner,
+    OperationChoice,
+    SourceKind,
+    ToolChange,
+    ToolState,
+    Visibility,
+)
 from server.storage.accounts import Role
 from server.storage.repository import StoredModel, to_model
 from server.storage.rows.tools import SourceReadingRow, SourceRow, SourceStepRow, SourceToolRow

@@ -20,7 +20,7 @@ from agent.execution.mcp import McpExecutor, McpParameters, McpSessions
 from agent.llm.client.transport import CheckedTransport
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.side_effect import MCP
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from tests.architecture.call_sites import imports_of, sites
 from tests.architecture.source_tree import module_name, packages, python_files
 from tests.unit.agent.execution.http.attacks import URLS, resolve_as_told
@@ -29,7 +29,7 @@ SOURCE = python_files(*packages(), "scripts")
 
 
 async def through_the_executor(url: str) -> None:
-    tool = ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", url=url)
+    tool = ToolDoc(id=make_tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", url=url)
     executor = HttpExecutor(HttpParameters(timeout=2, attempts=1), resolver=resolve_as_told)
     try:
         await executor.call(tool, {})
@@ -38,7 +38,9 @@ async def through_the_executor(url: str) -> None:
 
 
 async def through_a_session(url: str) -> None:
-    tool = ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", method=MCP, url=url)
+    tool = ToolDoc(
+        id=make_tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", method=MCP, url=url
+    )
     sessions = McpSessions(McpParameters(HttpParameters(timeout=2, attempts=1)), resolver=resolve_as_told)
     try:
         await McpExecutor(sessions).call(tool, {})
@@ -178,7 +180,7 @@ NAMED_ONLY = {
     "playground.session": "types; the client is given",
     "retriever.backends.qdrant": "models of Qdrant's requests",
     "retriever.backends.qdrant_collections": "models of Qdrant's requests",
-    "retriever.backends.qdrant_failures": "errors of the client",
+    "retriever.backends.qdrant_connection": "errors of the client",
     "retriever.backends.qdrant_memories": "models of Qdrant's requests",
     "retriever.backends.qdrant_patterns": "models of Qdrant's requests",
     "retriever.backends.qdrant_side_collections": "models of Qdrant's requests",

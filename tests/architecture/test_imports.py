@@ -16,8 +16,8 @@ ADAPTERS = (
     "agent.execution.mcp",
     "agent.llm.client.transport",
     "footpath.langchain",  # classes of LangChain, which deriving from them imports
-    "retriever.training.course",  # classes of the trainer, which deriving from them imports
-    "retriever.training.loss",
+    "retriever.training.training_loop",  # classes of the trainer, which deriving from them imports
+    "retriever.training.training_loop",
     "playground",
     "server",
     "ui.",

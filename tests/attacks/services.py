@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from domain.event import InputNeeded
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from tests.flows.served import ROOT, Client, started
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build
@@ -63,7 +63,7 @@ class Service:
 
     def tool(self, operation: str) -> ToolId:
         """The id that an import gives it."""
-        return tool_id(self.title, self.title, operation)
+        return make_tool_id(self.title, self.title, operation)
 
     def asked_of(self, operation: str) -> list[tuple[str, Any]]:
         """What came for one operation."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.stream_server import serve_connections
 
 
@@ -35,7 +35,7 @@ async def slow_tool() -> AsyncGenerator[SlowTool]:
     async with serve_connections(answer) as port:
         host = f"127.0.0.1:{port}"
         doc = ToolDoc(
-            id=tool_id("places", "search", "find_city"),
+            id=make_tool_id("places", "search", "find_city"),
             category="places",
             toolset="search",
             api="find_city",

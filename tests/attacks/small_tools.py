@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 HELD = 0.5
 """Seconds of processor time: some 0.05 on an idle machine, where it once took up to 33, and several times that on a busy one."""
 FIND = ToolDoc(
-    id=tool_id("places", "search", "find_city"),
+    id=make_tool_id("places", "search", "find_city"),
     category="places",
     toolset="search",
     api="find_city",
@@ -17,7 +17,7 @@ FIND = ToolDoc(
     parameters=(Parameter(name="city", type="string", required=True),),
 )
 SEND = ToolDoc(
-    id=tool_id("money", "pay", "send"),
+    id=make_tool_id("money", "pay", "send"),
     category="money",
     toolset="pay",
     api="send",

@@ -15,7 +15,7 @@ from agent.exporting.exported_program import ExportedProgram, build_exported_pro
 from agent.exporting.program_files import EXPORT_FORMS, ExportForm, render_exported_file
 from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
-from domain.tool import Credential, Parameter, ToolDoc, tool_id
+from domain.tool import Credential, Parameter, ToolDoc, make_tool_id
 from footpath import AsyncFootpath
 
 MARK = "was_here"
@@ -82,7 +82,7 @@ def exported_program(hostile: str, *, request: str = "Find {city}") -> ExportedP
         enum=(hostile, "other"),
     )
     doc = ToolDoc(
-        id=tool_id(hostile, hostile, hostile),
+        id=make_tool_id(hostile, hostile, hostile),
         category=hostile,
         toolset=hostile,
         api=hostile,
@@ -172,7 +172,7 @@ async def test_names_and_words_of_a_document_stay_words(
     assert names["INPUTS"]["city"]["description"] == hostile
     assert names["INPUTS"]["city"]["default"] == hostile
     assert names["PROGRAM"] == program.plan.program.text
-    assert names["TOOLS"] == {"find": str(tool_id(hostile, hostile, hostile))}
+    assert names["TOOLS"] == {"find": str(make_tool_id(hostile, hostile, hostile))}
     ran = await run(names, form, [], monkeypatch)
     assert ran == ([{}] if form == "langgraph" else [{"city": hostile}])
     assert not os.path.exists(MARK)  # noqa: ASYNC240, PTH110  # of one file
@@ -205,10 +205,10 @@ async def test_an_input_takes_no_name_that_the_file_needs(
 @pytest.mark.parametrize("name", [one for one in HOSTILE if one != "__import__"] + ["", "a b", "1a", "ﬁ"])
 def test_an_input_whose_name_is_none_of_python_is_not_exported(name: str) -> None:
     plan = ProgramPlan(
-        program=Program(text="await find()", tools={"find": tool_id("a", "b", "find")}), inputs={name: {}}
+        program=Program(text="await find()", tools={"find": make_tool_id("a", "b", "find")}), inputs={name: {}}
     )
     doc = ToolDoc(
-        id=tool_id("a", "b", "find"),
+        id=make_tool_id("a", "b", "find"),
         category="a",
         toolset="b",
         api="find",

@@ -10,7 +10,7 @@ import pytest
 
 from agent.programs.offered_functions import build_functions
 from agent.programs.program_types import ProgramQuestion
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from offline.planning_time import PlanningClock, PlanningTurns
 from offline.sentences.author import rank_candidates, write_program
 from offline.sentences.parsed_request import NamedPart
@@ -20,7 +20,7 @@ from wiring.container import open_container
 from wiring.settings import Settings
 
 CONVERT = ToolDoc(
-    id=tool_id("money", "rates", "convert_currency"), category="money", toolset="rates", api="convert_currency",
+    id=make_tool_id("money", "rates", "convert_currency"), category="money", toolset="rates", api="convert_currency",
     function="convert_currency", method="GET", description="Convert an amount into another currency.",
     parameters=(
         Parameter(name="amount", type="number", required=True),
@@ -30,7 +30,7 @@ CONVERT = ToolDoc(
     example_response=json.dumps({"converted_amount": 1.5, "rate": 1.5, "currency": "EUR", "name": "Euro"}),
 )  # fmt: skip
 LIST = ToolDoc(
-    id=tool_id("money", "rates", "list_currencies"), category="money", toolset="rates", api="list_currencies",
+    id=make_tool_id("money", "rates", "list_currencies"), category="money", toolset="rates", api="list_currencies",
     function="list_currencies", method="GET", description="All currencies.",
     example_response=json.dumps({"currencies": [{"code": "EUR", "title": "Euro", "country": "Spain"}]}),
 )  # fmt: skip

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retriever.documents import build_lexical_text
-from retriever.embedders.bundled import BUNDLED_FOLDER
+from retriever.document_texts import build_lexical_text
+from retriever.embedders.onnx_embedder import BUNDLED_FOLDER
 from retriever.index import VectorPoint
 from tests.bench.test_retrieval_latency import made_up, requests
 from wiring.container import Container, open_container
@@ -37,7 +37,7 @@ async def fill(container: Container) -> None:
 
 async def seconds_of(container: Container, request: str) -> float:
     start = time.perf_counter()
-    await (await container.open_search()).start_tools(request, 10)
+    await (await container.open_search()).find_tools(request, 10)
     return time.perf_counter() - start
 
 

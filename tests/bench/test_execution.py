@@ -13,7 +13,7 @@ import pytest
 
 from agent.execution.replay import ReplayExecutor
 from agent.policy.protocol import ArgumentsQuestion
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from domain.trajectory import RecordedCall
 from graph.importers.jsonl import parse_recorded_call, parse_tool
 from offline.slots.binding import bind
@@ -66,7 +66,7 @@ async def test_replay_per_call(shared_data: Path) -> None:
         call = parse_recorded_call(line)
         calls[call.toolset, call.function].append(call)
     document = ToolDoc(
-        id=tool_id("Weather", "sky", "forecast"), category="", toolset="", api="forecast", function="forecast"
+        id=make_tool_id("Weather", "sky", "forecast"), category="", toolset="", api="forecast", function="forecast"
     )
     groups = sorted(calls.values(), key=len, reverse=True)
     for name, chosen in (("20 most recorded", groups[:20]), ("every 37th", groups[::37])):

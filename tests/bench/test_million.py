@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from domain.tool import FINISH, ToolDoc, ToolId, tool_id
+from domain.tool import FINISH, ToolDoc, ToolId, make_tool_id
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import GraphBatch, Neighbour
 from graph.weights import compute_transition_weights, select_top_candidates
@@ -107,7 +107,7 @@ def draw(tools: int, sources: int, mean: float | None) -> Drawn:
 
 
 def name_of(number: int) -> ToolId:
-    return tool_id(f"Category {number % 49}", f"tool set {number // 4}", f"api {number}")
+    return make_tool_id(f"Category {number % 49}", f"tool set {number // 4}", f"api {number}")
 
 
 def documents(ids: list[ToolId]) -> Iterator[list[ToolDoc]]:

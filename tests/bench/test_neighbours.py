@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.tool import FINISH, ToolDoc, ToolId, tool_id
+from domain.tool import FINISH, ToolDoc, ToolId, make_tool_id
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import GraphBatch, Neighbour
 from graph.weights import compute_transition_weights, select_top_candidates
@@ -39,7 +39,7 @@ class Measured:
 
 def synthetic() -> tuple[list[ToolDoc], GraphBatch]:
     numbers = random.Random(3)
-    ids = [tool_id(f"Category {n % 49}", f"tool set {n // 4}", f"api {n}") for n in range(DOCUMENTS)]
+    ids = [make_tool_id(f"Category {n % 49}", f"tool set {n // 4}", f"api {n}") for n in range(DOCUMENTS)]
     body = '{"type": "object"}' * 20
     documents = [
         ToolDoc(

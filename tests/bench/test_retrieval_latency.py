@@ -17,10 +17,10 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from evaluation.retrieval import RetrievalSearch
-from retriever.documents import build_lexical_text
-from retriever.embedders.sentence_embedder import BaseEmbedder
+from retriever.document_texts import build_lexical_text
+from retriever.embedders.base import BaseEmbedder
 from retriever.index import VectorPoint, Vectors
 from retriever.search import ToolSearch
 from wiring.container import Container, open_container
@@ -46,7 +46,7 @@ def requests() -> list[str]:
 def made_up(n: int) -> ToolDoc:
     toolset, api = f"{THINGS[n % 9]} service {n % 4_500}", f"find {THINGS[n % 7]} {n}"
     about = f"Finds the {THINGS[n % 8]} of a city in a week, word{n % 9_000} word{n % 777}."
-    identity = tool_id("Travel", toolset, api)
+    identity = make_tool_id("Travel", toolset, api)
     return ToolDoc(id=identity, category="Travel", toolset=toolset, api=api, function=f"f{n}", description=about)
 
 
@@ -88,7 +88,7 @@ async def times(works: Mapping[str, Work]) -> dict[str, list[float]]:
 
 
 def whole(search: RetrievalSearch) -> Work:
-    return lambda text: search.start_tools(text, LIMIT)
+    return lambda text: search.find_tools(text, LIMIT)
 
 
 def told(name: str, seconds: Sequence[float]) -> str:
@@ -102,13 +102,13 @@ async def test_each_part_and_each_row(tmp_path: Path, capsys: pytest.CaptureFixt
         embedder, index, lexical = await container.get_retrieval()
         row = (await embedder.embed(["weather of a city"], "query"))[0]
         parts: dict[str, Work] = {
-            "encode, with sentences": lambda text: embedder.read([text]),
+            "encode, with sentences": lambda text: embedder.embed_requests([text]),
             "nearest vectors": lambda _: index.search(row, 60),
             "BM25, whole request": lexical.match,
         }
         spent = await times(parts | {f"request to tools, {name}": whole(search) for name, search in searches.items()})
         tools = await index.count()
-        assert len(await searches["fused"].start_tools(requests()[0], LIMIT)) == LIMIT
+        assert len(await searches["fused"].find_tools(requests()[0], LIMIT)) == LIMIT
     with capsys.disabled():
         print(
             f"\n{tools} tools, {REQUESTS} requests of three sentences",

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from retriever.backends.edge import EdgeIndex
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 from retriever.index import VectorPoint
 from retriever.lexical import LexicalIndex
 
@@ -20,7 +20,7 @@ TOOLS = 20_000
 TEXT = "Weather Station {}: get forecast. Weather forecast for the next days of a city. Category Weather. Parameters {}"
 READY = """
 import time; start = time.perf_counter()
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import BundledEmbedder
 BundledEmbedder().load()
 print(time.perf_counter() - start)
 """
@@ -41,7 +41,7 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
 
 
-async def seconds(embedder: BundledEmbedder, texts: list[str]) -> float:
+async def seconds(embedder: OnnxEmbedder, texts: list[str]) -> float:
     start = time.perf_counter()
     await embedder.embed(texts, "document")
     return time.perf_counter() - start
@@ -49,7 +49,7 @@ async def seconds(embedder: BundledEmbedder, texts: list[str]) -> float:
 
 async def test_encoder(capsys: pytest.CaptureFixture[str]) -> None:
     texts = [TEXT.format(n, "city, days, units " * (n % 9)) for n in range(600)]
-    one, two = BundledEmbedder(threads=1), BundledEmbedder(threads=2)
+    one, two = OnnxEmbedder(threads=1), OnnxEmbedder(threads=2)
     for embedder in (one, two):
         embedder.load()
     single, double = await seconds(one, texts), await seconds(two, texts)
@@ -68,7 +68,7 @@ async def test_encoder(capsys: pytest.CaptureFixture[str]) -> None:
 async def test_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = np.random.default_rng(1).normal(size=(TOOLS, 384)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    ids = [tool_id("c", f"t{n % 900}", f"api {n}") for n in range(TOOLS)]
+    ids = [make_tool_id("c", f"t{n % 900}", f"api {n}") for n in range(TOOLS)]
     index = EdgeIndex(tmp_path / "vectors")
     await index.setup("model", 384)
     for start in range(0, TOOLS, 1000):

@@ -25,14 +25,14 @@ from domain.event import (
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from domain.usage import Usage
 from server.storage.identifiers import generate_id
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow
 
 EVENTS = 1_000
-_ITEM = tool_id("Shops", "Warehouse", "get_item")
+_ITEM = make_tool_id("Shops", "Warehouse", "get_item")
 _TEXT = """found = await list_items()
 told = []
 for item in found['items']:
@@ -47,7 +47,7 @@ _ANSWER = "It is done."
 
 def fan_out() -> list[Event]:
     """A program that calls a tool for each of some 500 items, eight at a time, with answers of a kilobyte."""
-    tools = {"list_items": tool_id("Shops", "Warehouse", "list_items"), "get_item": _ITEM}
+    tools = {"list_items": make_tool_id("Shops", "Warehouse", "list_items"), "get_item": _ITEM}
     events: list[Event] = [RunStarted(request="all", planner="program", policy="offline")]
     events.append(ProgramStarted(number=1, program=Program(text=_TEXT, tools=tools)))
     count, site = (EVENTS - len(events) - 2) // 2, _TEXT.index("get_item")
@@ -71,7 +71,7 @@ def walk() -> list[Event]:
     number = 0
     while len(events) < EVENTS - 6:
         number += 1
-        tools = [tool_id("Shops", f"Set {number}", f"tool_{number}_{other}") for other in range(10)]
+        tools = [make_tool_id("Shops", f"Set {number}", f"tool_{number}_{other}") for other in range(10)]
         candidates = tuple(
             ConsideredTool(tool=tool, weight=0.5 / (place + 1), availability=None, relevance=0.5, origin="graph")
             for place, tool in enumerate(tools)

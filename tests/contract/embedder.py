@@ -54,8 +54,8 @@ class EmbedderContract:
         assert await embedder.embed([texts[at] for at in some], "document") == pytest.approx(together[some], abs=1e-5)
         alone = await embedder.embed([texts[order[0]]], "document")
         assert alone[0] == pytest.approx(together[order[0]], abs=1e-5)
-        read = await embedder.read(texts)
-        assert (await embedder.read([texts[order[0]]]))[0] == pytest.approx(read[order[0]], abs=1e-5)
+        read = await embedder.embed_requests(texts)
+        assert (await embedder.embed_requests([texts[order[0]]]))[0] == pytest.approx(read[order[0]], abs=1e-5)
 
     async def test_likeness(self, embedder: Embedder) -> None:
         asked, near, far = await embedder.embed(
@@ -71,11 +71,11 @@ class EmbedderContract:
 
     async def test_nothing(self, embedder: Embedder) -> None:
         assert (await embedder.embed([], "query")).shape == (0, embedder.dimension)
-        assert await embedder.read([]) == []
+        assert await embedder.embed_requests([]) == []
 
     async def test_a_request_is_followed_by_its_sentences(self, embedder: Embedder) -> None:
         rain, money = "Will it rain in Rome tomorrow?", "Please convert 20 dollars to euros."
-        both, one, none = await embedder.read([f"{rain} {money}", rain, ""])
+        both, one, none = await embedder.embed_requests([f"{rain} {money}", rain, ""])
         assert both.shape == (3, embedder.dimension)
         assert both.dtype == np.float32
         assert np.linalg.norm(both, axis=1) == pytest.approx(np.ones(3), abs=1e-5)
@@ -86,7 +86,7 @@ class EmbedderContract:
 
     async def test_odd_requests(self, embedder: Embedder) -> None:
         odd = ["\ud800 is one two three. \0 is one two three.", "a b c d. " * 50_000, "天 气 预 报. 天 气 预 报. "]
-        found = await embedder.read(odd)
+        found = await embedder.embed_requests(odd)
         assert [len(vectors) for vectors in found] == [1 + len(find_sentence_spans(text)) for text in odd] == [3, 7, 3]
         assert all(
             np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(vectors)), abs=1e-5) for vectors in found

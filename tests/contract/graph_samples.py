@@ -4,15 +4,15 @@ from collections import Counter
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from domain.tool import ToolDoc, ToolId, tool_id, unresolved_id
+from domain.tool import ToolDoc, ToolId, make_tool_id, make_unresolved_id
 from graph.evidence import RETENTION, CallEvidence, apply_calls, to_timestamp
 from graph.facts import HALF_LIFE_DAYS, GraphBatch, LiveBatch, LiveOutcome, ToolFacts
 
-A = tool_id("Maps", "geo", "Geocode")
-B = tool_id("Weather", "meteo", "Current weather")
-C = tool_id("Weather", "meteo", "Fore/cast ?#é")
+A = make_tool_id("Maps", "geo", "Geocode")
+B = make_tool_id("Weather", "meteo", "Current weather")
+C = make_tool_id("Weather", "meteo", "Fore/cast ?#é")
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
-LOST = unresolved_id("lost_for_ever", "Weather")
+LOST = make_unresolved_id("lost_for_ever", "Weather")
 
 
 def document(tool: ToolId, function: str = "f", description: str = "") -> ToolDoc:

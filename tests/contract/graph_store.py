@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import FINISH, Parameter, ToolDoc, ToolId, make_tool_id
 from graph.facts import Edge, GraphStatistics, LiveBatch, LiveOutcome, Neighbour, ToolFacts
 from graph.store import GraphStore
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, called, document, left_after, walked
@@ -98,7 +98,7 @@ class GraphStoreContract:
         assert set(await graph.get_tools(iter([A, B, C, A]))) == {A}
 
     async def test_documents_are_streamed_in_order_of_id(self, graph: GraphStore) -> None:
-        ids = [tool_id("Zoo", "set", f"api {n}") for n in range(1200)] + [tool_id("é", "a", "b"), A]
+        ids = [make_tool_id("Zoo", "set", f"api {n}") for n in range(1200)] + [make_tool_id("é", "a", "b"), A]
         await graph.put_tools([document(tool) for tool in reversed(ids)])
         assert [tool.id for tool in await all_documents(graph)] == sorted(ids)
 
@@ -148,7 +148,7 @@ class GraphStoreContract:
         assert await graph.apply(batch("k2", {(A, B): 1}, records={"r2"}))
 
     async def test_every_id_that_occurs_becomes_a_node(self, graph: GraphStore) -> None:
-        ids = [tool_id("c", "s", str(n)) for n in range(5)]
+        ids = [make_tool_id("c", "s", str(n)) for n in range(5)]
         await graph.apply(batch("k", {(ids[0], ids[1]): 1}, {ids[2]: 0}, nodes={ids[3]}))
         await graph.learn(LiveBatch("r", {}, ((ids[4], 0.5),), ((A, "gone"),)))
         assert set(await graph.get_facts([*ids, A, B])) == {*ids, A}

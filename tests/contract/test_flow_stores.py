@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from domain.trajectory import TakenValue
 from graph.backends.neo4j_connection import GraphServer, Neo4jConnection
 from graph.backends.neo4j_flows import Neo4jFieldChoices, Neo4jFlows
@@ -19,7 +19,7 @@ from wiring.container import open_container
 from wiring.settings import Settings
 from wiring.store_folder import StoreFolder
 
-FIND, CREDITS, PERSON = (tool_id("films ☔", "reel", name) for name in ("find", "credits", "person"))
+FIND, CREDITS, PERSON = (make_tool_id("films ☔", "reel", name) for name in ("find", "credits", "person"))
 TAKEN = [
     TakenValue(FIND, CREDITS, "movie_id", ("results[].id", "results[].näme")),
     TakenValue(FIND, CREDITS, "movie_id", ("results[].id",)),

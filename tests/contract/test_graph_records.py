@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from domain.tool import FINISH, tool_id
+from domain.tool import FINISH, make_tool_id
 from graph.facts import GraphBatch
 from tests.contract.graph_backends import BACKENDS
 
-A = tool_id("C", "T", "a")
+A = make_tool_id("C", "T", "a")
 
 
 def batch(key: str, *records: str) -> GraphBatch:

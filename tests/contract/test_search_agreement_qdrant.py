@@ -42,14 +42,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def search_all(container: Container) -> list[list[tuple[str, float]]]:
     """The best tools of each request with their fused scores."""
     search = await container.open_search()
-    found = [await search.start_tools(request, LIMIT) for request in REQUESTS]
+    found = [await search.find_tools(request, LIMIT) for request in REQUESTS]
     return [[(hit.id, round(hit.score, 3)) for hit in hits] for hits in found]
 
 
 async def precedents(container: Container) -> list[list[Sequence[str]]]:
     """The paths of the requests most like each one."""
     search = await container.open_search()
-    return [[one.tools for one in await search.like(request, 32)] for request in REQUESTS]
+    return [[one.tools for one in await search.find_precedents(request, 32)] for request in REQUESTS]
 
 
 async def offer_all(container: Container) -> list[list[str]]:

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from retriever.backends.exact import ExactIndex
 from retriever.index import VectorHit, VectorIndex, VectorPoint
 from tests.contract.vector_backends import BACKENDS
 
 DIMENSION = 6
-TOOLS = tuple(tool_id("c", "t", str(n)) for n in range(8))
+TOOLS = tuple(make_tool_id("c", "t", str(n)) for n in range(8))
 CATEGORIES = ("weather", "books")
 NEAR = 1e-4
 
@@ -96,7 +96,7 @@ async def test_recall_of_the_ten_nearest(backend: str, tmp_path: Path) -> None:
     index, exact = BACKENDS[backend](tmp_path), ExactIndex()
     for one in (index, exact):
         await one.setup("model", 64)
-        await one.put([VectorPoint(tool_id("c", "t", str(n)), row, "d", "c") for n, row in enumerate(rows)])
+        await one.put([VectorPoint(make_tool_id("c", "t", str(n)), row, "d", "c") for n, row in enumerate(rows)])
     found = 0
     for query in rows[:50] + numbers.normal(scale=0.05, size=(50, 64)).astype(np.float32):
         query = query / np.linalg.norm(query)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from domain.errors import StoreVersionError, UnavailableError
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from retriever.index import VectorIndex, VectorPoint
 from tests.contract.test_vector_agreement import CATEGORIES, TOOLS, Operation, Put, Remove, compare, vector
 from tests.contract.vector_index import DIMENSION, IDENTITY, A, B, VectorIndexContract, point, unit
@@ -34,7 +34,7 @@ class OnQdrant(VectorIndexContract):
         assert await one.count() == 0
 
     async def test_more_than_one_batch_and_page(self, index: VectorIndex) -> None:
-        tools = [tool_id("c", "t", str(n)) for n in range(2_100)]
+        tools = [make_tool_id("c", "t", str(n)) for n in range(2_100)]
         await index.put([point(tool, unit(1, n)) for n, tool in enumerate(tools)])
         assert set(await index.fetch_digests()) == set(tools)
         assert set(await index.fetch_vectors(tools)) == set(tools)
@@ -49,7 +49,7 @@ class OnQdrant(VectorIndexContract):
         assert await beside.fetch_digests() == {}
         await beside.put([point(A, unit(1), "new"), point(B, unit(0, 1), "new")])
         assert await served.fetch_digests() == {A: "old"}
-        await beside.switch()
+        await beside.activate()
         assert await served.fetch_digests() == await beside.fetch_digests() == {A: "new", B: "new"}
         assert len(await beside.drop_older()) == 1
         assert await beside.drop_older() == []
@@ -73,7 +73,7 @@ class OnQdrant(VectorIndexContract):
             await new.setup("other model", 3)
         await new.setup_staging("other model", 3)
         await new.put([point(A, np.array([1, 0, 0], np.float32), "other")])
-        await new.switch()
+        await new.activate()
         assert (await old.fetch_digests(), await new.fetch_digests()) == ({A: "d"}, {A: "other"})
         await make().setup("other model", 3)
         assert await new.drop_older() == []
@@ -82,7 +82,7 @@ class OnQdrant(VectorIndexContract):
             old.fetch_digests,
             old.count,
             old.read_notes,
-            lambda: old.note("words", "w"),
+            lambda: old.write_note("words", "w"),
             lambda: old.search(unit(1), 1),
         ):
             with pytest.raises(StoreVersionError, match=rf"the vectors of {IDENTITY} .* were dropped"):
@@ -109,8 +109,8 @@ class OnQdrant(VectorIndexContract):
     async def test_notes(self, make: MakeIndex) -> None:
         one, other = make(), make()
         await one.setup(IDENTITY, DIMENSION)
-        await one.note("words", "first")
-        await one.note("words", "second")
+        await one.write_note("words", "first")
+        await one.write_note("words", "second")
         await other.setup(IDENTITY, DIMENSION)
         assert (await other.read_notes())["words"] == "second"
         assert (await other.read_notes())["identity"] == IDENTITY

@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from domain.errors import StoreVersionError, UnavailableError
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from retriever.index import VectorIndex, VectorPoint
 
 IDENTITY, DIMENSION = "model:text1", 8
-A, B, C, D = (tool_id("weather", "tool set/ü", f"api {n}") for n in range(4))
+A, B, C, D = (make_tool_id("weather", "tool set/ü", f"api {n}") for n in range(4))
 
 
 def unit(*values: float) -> NDArray[np.float32]:
@@ -46,7 +46,7 @@ class VectorIndexContract:
 
     async def test_ties_are_broken_by_id_whatever_the_order_of_arrival(self, index: VectorIndex) -> None:
         """More of them than are asked for, and than are read at once."""
-        tied = [tool_id("weather", "copies", str(number)) for number in range(60)]
+        tied = [make_tool_id("weather", "copies", str(number)) for number in range(60)]
         for part in (tied[1::2], tied[::2]):
             await index.put([point(tool, unit(3, 4)) for tool in part])
         await index.put([point(A, unit(1))])
@@ -122,7 +122,7 @@ class VectorIndexContract:
         assert await index.fetch_digests() == {B: "d"}
 
     async def test_concurrent_use(self, index: VectorIndex) -> None:
-        tools = [tool_id("c", "t", str(n)) for n in range(60)]
+        tools = [make_tool_id("c", "t", str(n)) for n in range(60)]
         await asyncio.gather(
             *(index.put([point(tool, unit(1, n))]) for n, tool in enumerate(tools)),
             *(index.search(unit(1), 3) for _ in range(20)),

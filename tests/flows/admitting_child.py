@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from domain.tool_source import make_source_mark
 from wiring.container import open_container
 from wiring.tool_admission import admit, withdraw
@@ -15,7 +15,7 @@ NAMES = ("find_berth", "list_pilots", "read_tide", "book_crane")
 def harbour_tool(name: str) -> ToolDoc:
     """One of a source's."""
     return ToolDoc(
-        id=tool_id("Ships", "harbour", name), category="Ships", toolset="harbour", api=name, function=name,
+        id=make_tool_id("Ships", "harbour", name), category="Ships", toolset="harbour", api=name, function=name,
         url=f"http://127.0.0.1:9/{name}", description=f"Harbour: {name.replace('_', ' ')} for ships.",
         parameters=(Parameter(name="latitude", type="number", required=True),), source=make_source_mark("s1"),
         example_response='{"longitude": 2.5}',

@@ -12,12 +12,12 @@ import numpy as np
 from agent.execution.executor import CallResult
 from agent.offer.tool_evidence import ToolFinder
 from domain.model import JsonObject
-from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import FINISH, Parameter, ToolDoc, ToolId, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch
 from retriever.backends.exact import ExactIndex
-from retriever.calibration import UNSCALED, CosineScale
-from retriever.embedders.sentence_embedder import BaseEmbedder
+from retriever.calibration import REFERENCE_SCALE, CosineScale
+from retriever.embedders.base import BaseEmbedder
 from retriever.index import Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -37,7 +37,7 @@ def tool(
 ) -> ToolDoc:
     example = None if gives is None else json.dumps(gives)
     return ToolDoc(
-        id=tool_id(category, f"{category} Set", api),
+        id=make_tool_id(category, f"{category} Set", api),
         category=category,
         toolset=f"{category} Set",
         api=api,
@@ -87,8 +87,8 @@ class WordEmbedder(BaseEmbedder):
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
         return np.stack([self._one(text) for text in texts])
 
-    async def scale(self) -> CosineScale:
-        return UNSCALED
+    async def get_cosine_scale(self) -> CosineScale:
+        return REFERENCE_SCALE
 
     def _one(self, text: str) -> Vectors:
         total = np.zeros(self.dimension, np.float32)

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from retriever.verification import compare_indexes
+from retriever.indexing import compare_indexes
 from tests.flows.admitting_child import TOOLS
 from tests.flows.indexed_store import indexed_store
 from tests.flows.served import ROOT

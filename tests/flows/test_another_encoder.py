@@ -98,7 +98,7 @@ def settings(place: dict[str, Any], encoder: dict[str, Any] | None = None) -> Se
 
 async def found(chosen: Settings) -> list[ToolId]:
     async with open_container(chosen) as container:
-        return [hit.id for hit in await (await container.open_search()).start_tools("weather in Paris tomorrow", 5)]
+        return [hit.id for hit in await (await container.open_search()).find_tools("weather in Paris tomorrow", 5)]
 
 
 async def remembered(chosen: Settings) -> list[str]:

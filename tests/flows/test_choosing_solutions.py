@@ -9,8 +9,16 @@ from pydantic.types import JsonValue
 
 from agent.conversation import build_earlier_run
 from agent.plans.plan_approval import PlanQuestion
-from domain.event import CandidatesConsidered, PathEnded, ProgramEnded, ProgramFailed, ProgramRefused, ProgramStarted
-from domain.learning_events import NoSolution, SolutionTaken
+from domain.event import (
+    CandidatesConsidered,
+    NoSolution,
+    PathEnded,
+    ProgramEnded,
+    ProgramFailed,
+    ProgramRefused,
+    ProgramStarted,
+    SolutionTaken,
+)
 from domain.program import ProgramPlan
 from tests.flows.program_world import OffersAs, World, code, end, the, world
 from tests.flows.run_deps import change_deps

@@ -13,7 +13,7 @@ import orjson
 import pytest
 from typer.testing import CliRunner, Result
 
-from domain.tool import FINISH, ToolDoc, tool_id
+from domain.tool import FINISH, ToolDoc, make_tool_id
 from graph.facts import GraphBatch
 from retriever.indexing import index_tools
 from tests import forked
@@ -28,7 +28,12 @@ MEASURES = {
 
 def document(toolset: str, api: str, description: str) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", toolset, api), category="c", toolset=toolset, api=api, function=api, description=description
+        id=make_tool_id("c", toolset, api),
+        category="c",
+        toolset=toolset,
+        api=api,
+        function=api,
+        description=description,
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner, Result
 
-from domain.tool import FINISH, ToolDoc, tool_id
+from domain.tool import FINISH, ToolDoc, make_tool_id
 from domain.trajectory import SolvedRequest
 from evaluation.graph_variants import Edges
 from graph.facts import GraphBatch
@@ -27,7 +27,7 @@ ROW = {"n", "all@8", "all@16", "all@24", "recall@8", "recall@16", "recall@24", "
 
 
 def document(api: str, description: str) -> ToolDoc:
-    identity = tool_id("c", "Sky Net", api)
+    identity = make_tool_id("c", "Sky Net", api)
     return ToolDoc(id=identity, category="c", toolset="Sky Net", api=api, function=api, description=description)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from tests import forked
 from tests.flows.indexed_store import indexed_store
 
@@ -17,7 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def document(category: str, toolset: str, api: str, text: str) -> ToolDoc:
     return ToolDoc(
-        id=tool_id(category, toolset, api), category=category, toolset=toolset, api=api, function=api, description=text
+        id=make_tool_id(category, toolset, api),
+        category=category,
+        toolset=toolset,
+        api=api,
+        function=api,
+        description=text,
     )
 
 

@@ -47,16 +47,16 @@ async def foretold(container: Container, sources: Sequence[NewSource], kind: str
 async def test_the_gate_foretells_what_the_search_will_find(store: Path, sources: list[NewSource]) -> None:
     """And nothing of what it tries is left in the store."""
     async with open_container(Settings(), store) as container:
-        before = await (await container.open_search()).size()
+        before = await (await container.open_search()).count_tools()
         told = {kind: await foretold(container, sources, kind) for kind in ("plain", "other")}
-        assert await (await container.open_search()).size() == before
+        assert await (await container.open_search()).count_tools() == before
         source = sources[0]
         await index_tools(_told(source.tools), *await container.get_retrieval())
         search = await container.open_search()
-        assert await search.size() == before + len(source.tools)
+        assert await search.count_tools() == before + len(source.tools)
         for kind in ("plain", "other"):
             asked = [source.requests[tool.api][kind] for tool in source.tools]
-            for tool, hits in zip(source.tools, await search.start_tools_of(asked, TOP_K), strict=True):
+            for tool, hits in zip(source.tools, await search.find_tools_for_all(asked, TOP_K), strict=True):
                 place = next((place for place, hit in enumerate(hits, start=1) if hit.id == tool.id), None)
                 assert place == told[kind][tool.id], tool.api
     good = {kind: sum(place is not None for place in places.values()) for kind, places in told.items()}

@@ -9,8 +9,7 @@ import httpx
 import pytest
 
 from agent.execution.approval import AllowChangesApprover
-from domain.event import Event
-from domain.learning_events import WeightsLearned
+from domain.event import Event, WeightsLearned
 from domain.tool import ToolId
 from evaluation.learning import PREFERS, RETURNS, measure_swap
 from playground.paraphrases import FIRST, SECOND, lines, pairs

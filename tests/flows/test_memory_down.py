@@ -9,8 +9,7 @@ from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import Executor
 from agent.memory.long_term import LongTermMemory
 from agent.run_context import RunDeps
-from domain.event import Event, RunFinished
-from domain.learning_events import MemoryRecalled, WeightsLearned
+from domain.event import Event, MemoryRecalled, RunFinished, WeightsLearned
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.reader import EnglishReader
 from retriever.backends.qdrant_connection import QdrantAddress
@@ -49,9 +48,9 @@ def check(events: Sequence[Event], says: str) -> None:
 
 async def with_memories(store: SqliteMemories | QdrantMemories | UnavailableStore, tmp_path: Path) -> list[Event]:
     from offline.policy import OfflinePolicy
-    from retriever.embedders.bundled import BundledEmbedder
+    from retriever.embedders.onnx_embedder import OnnxEmbedder
 
-    memory = LongTermMemory(store, BundledEmbedder())
+    memory = LongTermMemory(store, OnnxEmbedder())
     deps = build_deps(
         await graph(WALKS),
         await finder(tmp_path),

@@ -20,8 +20,7 @@ from agent.policy.protocol import Policy
 from agent.run import run
 from agent.transcript import RunTranscript
 from domain.errors import UnavailableError
-from domain.event import Event, PathEnded, ReflectionMade, RunFinished, StepChosen
-from domain.learning_events import MemoryRecalled
+from domain.event import Event, MemoryRecalled, PathEnded, ReflectionMade, RunFinished, StepChosen
 from domain.memory import Memory, RecalledMemory
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy

@@ -13,7 +13,7 @@ from agent.execution.replay import ReplayExecutor
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.event import CallFinished
 from domain.side_effect import MCP
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.importers.mcp import McpSource
@@ -49,7 +49,7 @@ class Asked:
 
 def ships(url: str) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("harbour", "Port", "list_ships"), category="harbour", toolset="Port", api="list_ships", function="list_ships",
+        id=make_tool_id("harbour", "Port", "list_ships"), category="harbour", toolset="Port", api="list_ships", function="list_ships",
         url=f"{url}/ships", description="The ships that lie in the harbour.", response_schema='{"type": "object", "properties": {"ships": {"type": "array", "items": {"type": "string"}}}}',
     )  # fmt: skip
 
@@ -89,7 +89,7 @@ async def test_its_recordings_answer_in_its_place(tmp_path: Path) -> None:
     recordings = SqliteRecordings(tmp_path / "recordings.db")
     await recordings.setup()
     tool = ToolDoc(
-        id=tool_id("harbour", "Everything", "berth_of"), category="harbour", toolset="Everything", api="berth_of", function="berth_of",
+        id=make_tool_id("harbour", "Everything", "berth_of"), category="harbour", toolset="Everything", api="berth_of", function="berth_of",
         method=MCP, url="stdio:everything", parameters=(Parameter(name="ship", location="body", required=True),),
     )  # fmt: skip
     call = RecordedCall("harbour", "Everything", "berth_of", '{"ship": "Argo"}', '{"number": 4}', RecordedOutcome.OK)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.memory.long_term import LongTermMemory
-from domain.event import CallStarted, EventRecord, StepChosen
-from domain.learning_events import MemoryRecalled
+from domain.event import CallStarted, EventRecord, MemoryRecalled, StepChosen
 from domain.memory import RecalledMemory
 from domain.trajectory import SolvedRequest
 from graph.backends.sqlite_memories import SqliteMemories

@@ -57,7 +57,7 @@ class Searching:
         while True:
             search = await self._container.open_search()
             for _ in range(3):
-                assert len(await search.start_tools(REQUEST, 1)) == 1
+                assert len(await search.find_tools(REQUEST, 1)) == 1
             self._done.release()
             await asyncio.sleep(0.01)
 
@@ -94,9 +94,9 @@ async def test_a_running_process_loses_no_search_by_a_reindex_there_and_back(
         began = await container.open_search()
         async with open_container(new) as other:
             await EncoderChange(other).drop_former()
-            assert await (await other.open_search()).start_tools(REQUEST, 1)
+            assert await (await other.open_search()).find_tools(REQUEST, 1)
         with pytest.raises(StoreVersionError, match=r"were dropped after a change .*FOOTPATH_EMBEDDER"):
-            await began.start_tools(REQUEST, 1)
+            await began.find_tools(REQUEST, 1)
         with pytest.raises(StoreVersionError, match=r"were made by .*reindex"):
             await container.open_search()
 

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from domain.event import EventRecord, ProgramEnded, RunFinished
-from domain.learning_events import SolutionTaken
+from domain.event import EventRecord, ProgramEnded, RunFinished, SolutionTaken
 from tests.flows.served import INHABITANTS, Client, Place, built, registered, serving
 from tests.models.brain import Brain
 from tests.models.openai_server import model_server_in_thread

@@ -10,7 +10,7 @@ import pytest
 from domain.errors import UsageError
 from domain.tool import ToolId
 from domain.trajectory import SolvedRequest
-from retriever.calibration import UNSCALED
+from retriever.calibration import REFERENCE_SCALE
 from retriever.indexing import index_tools
 from tests.models.openai_replies import ChatRequest, Reply, scripted
 from tests.models.openai_server import ModelServer, model_server
@@ -74,9 +74,9 @@ async def numbers(container: Container) -> Numbers:
         return set(ids)
 
     search, memory, library = await container.open_search(), await container.memory(), await container.solutions()
-    hits = [hit for request in (RAIN, UNRELATED) for hit in await search.start_tools(request, 8)]
+    hits = [hit for request in (RAIN, UNRELATED) for hit in await search.find_tools(request, 8)]
     embedder, index, _ = await container.get_retrieval()
-    neighbours = VectorNeighbours(index, embedder.identity, (await embedder.scale()).documents)
+    neighbours = VectorNeighbours(index, embedder.identity, (await embedder.get_cosine_scale()).documents)
     near = await neighbours.find_similar([document.id for document in DOCUMENTS])
     return Numbers(
         {hit.id: hit.dense for hit in hits},
@@ -116,10 +116,10 @@ async def test_the_scale_is_kept_with_the_vectors(place: dict[str, Any]) -> None
         settings = Settings.model_validate({**place, **encoder.settings(server)})
         async with open_container(settings, create=True) as container:
             await fill(container)
-            first = await (await container.embedder()).scale()
+            first = await (await container.embedder()).get_cosine_scale()
         server.requests.clear()
         async with open_container(settings) as container:
-            assert await (await container.embedder()).scale() == first != UNSCALED
+            assert await (await container.embedder()).get_cosine_scale() == first != REFERENCE_SCALE
             assert server.requests == []
             # A store of an earlier version has none: it is measured when it is first searched, and kept.
             identity = (await container.embedder()).identity
@@ -150,12 +150,12 @@ async def test_a_change_keeps_each_encoders_own_scale(place: dict[str, Any]) -> 
             query_prefix="query: ", document_prefix="passage: ",
         )  # fmt: skip
         await change.prepare(EncoderChoice(kind="service", name="shifted", service=service), unseen)
-        assert await (await container.embedder()).scale() == UNSCALED
+        assert await (await container.embedder()).get_cosine_scale() == REFERENCE_SCALE
         await change.switch()
-        assert await (await container.embedder()).scale() != UNSCALED
+        assert await (await container.embedder()).get_cosine_scale() != REFERENCE_SCALE
         assert (await numbers(container)).recalled == pytest.approx(before.recalled, abs=CLOSE)
         await change.switch_back()
-        assert await (await container.embedder()).scale() == UNSCALED
+        assert await (await container.embedder()).get_cosine_scale() == REFERENCE_SCALE
         assert await numbers(container) == before
 
 

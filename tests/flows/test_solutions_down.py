@@ -9,8 +9,7 @@ import pytest
 
 from agent.execution.approval import AllowChangesApprover
 from agent.solutions.library import SolutionLibrary
-from domain.event import EventRecord
-from domain.learning_events import NoSolution
+from domain.event import EventRecord, NoSolution
 from domain.solution import PatternIndex, SolutionStore
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions

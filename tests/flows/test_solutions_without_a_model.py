@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.event import EventRecord, ProgramEnded, RunFinished
-from domain.learning_events import SolutionTaken
+from domain.event import EventRecord, ProgramEnded, RunFinished, SolutionTaken
 from tests.flows.served import INHABITANTS, Client, Place, built, registered, serving
 from tests.playing import running_playground
 

@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from domain.event import InputNeeded, RunDelayed, RunFinished
-from domain.learning_events import WeightsLearned
+from domain.event import InputNeeded, RunDelayed, RunFinished, WeightsLearned
 from playground.record import CATALOGUE, DATA
 from tests import forked
 from tests.faults.proxy import Exchange, proxying

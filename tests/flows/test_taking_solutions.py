@@ -19,8 +19,9 @@ from domain.event import (
     EventRecord,
     ProgramStarted,
     RunFinished,
+    SolutionTaken,
+    WeightsLearned,
 )
-from domain.learning_events import SolutionTaken, WeightsLearned
 from domain.model import JsonObject
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from tests.flows.program_world import OffersAs, World, code, the, world

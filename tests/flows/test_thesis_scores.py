@@ -7,8 +7,7 @@ import pytest
 from pydantic.types import JsonValue
 
 from agent.execution.approval import AllowChangesApprover
-from domain.event import EventRecord, RunFinished
-from domain.learning_events import WeightsLearned
+from domain.event import EventRecord, RunFinished, WeightsLearned
 from domain.tool import FINISH, ToolId
 from graph.weights import WeightedEdge, compute_transition_weights, score_map
 from tests.flows.served import built

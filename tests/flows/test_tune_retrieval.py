@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from tests import forked
 from tests.flows.indexed_store import indexed_store
 
@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tune_retrieval.py"
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tool = ToolDoc(
-        id=tool_id("Weather", "Sky", "rain"),
+        id=make_tool_id("Weather", "Sky", "rain"),
         category="Weather",
         toolset="Sky",
         api="rain",

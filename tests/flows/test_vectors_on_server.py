@@ -14,7 +14,7 @@ import pytest
 
 from agent.memory.request_patterns import build_pattern
 from domain.errors import StoreVersionError
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from retriever.index import VectorPoint
 from wiring.container import open_container
 from wiring.reindex import reindex
@@ -61,7 +61,7 @@ async def found(settings: Settings) -> list[list[tuple[str, float, float]]]:
     """The best tools of each request: id, fused score, BM25 score."""
     async with open_container(settings) as container:
         search = await container.open_search()
-        hits = [await search.start_tools(request, 5) for request in REQUESTS]
+        hits = [await search.find_tools(request, 5) for request in REQUESTS]
     return [[(hit.id, round(hit.score, 4), round(hit.lexical, 6)) for hit in one] for one in hits]
 
 
@@ -137,7 +137,7 @@ async def test_words_of_another_store_in_the_folder_are_left_out(
     embedded, shared = copy_of(indexed, tmp_path / "embedded"), copy_of(indexed, tmp_path / "shared")
     async with open_container(shared) as container:
         _, _, lexical = await container.get_retrieval()
-        await lexical.put({tool_id("elsewhere", "t", str(n)): "weather weather in Paris" for n in range(50)})
+        await lexical.put({make_tool_id("elsewhere", "t", str(n)): "weather weather in Paris" for n in range(50)})
     moved = await built(tmp_path / "shared", qdrant_settings)
     assert await found(moved) == await found(embedded)
 
@@ -161,7 +161,7 @@ async def test_vectors_of_another_encoder_are_refused_until_a_reindex(
     async with open_container(settings) as container:
         former = container.create_server_index()
         await former.setup("another encoder", 2)
-        await former.put([VectorPoint(tool_id("c", "t", "a"), np.array([1, 0], np.float32), "d", "c")])
+        await former.put([VectorPoint(make_tool_id("c", "t", "a"), np.array([1, 0], np.float32), "d", "c")])
         await former.close()
         with pytest.raises(StoreVersionError, match=r"another encoder.*reindex"):
             await container.open_search()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 from retriever.index import Vectors
 from tests.models.openai_replies import ChatRequest, Reply, scripted
 from tests.models.openai_server import ModelServer, model_server
@@ -33,7 +33,7 @@ class ShiftedEncoder:
     offset: float
     texts: int = 512
     """Different texts that it can tell apart, where ``slope`` and ``offset`` leave something of the unit length."""
-    _encoder: BundledEmbedder = field(default_factory=BundledEmbedder)
+    _encoder: OnnxEmbedder = field(default_factory=OnnxEmbedder)
     _places: dict[str, int] = field(default_factory=dict[str, int])
 
     @property

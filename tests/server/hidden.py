@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from graph.facts import GraphBatch
 from server.storage.templates import TemplateContent
 from server.storage.tool_library import NewToolMark
@@ -19,7 +19,7 @@ SAID = "vexillology"
 """Stands in all that tells of the hidden tool beside its id."""
 NAMED = "gonfalon"
 """Stands in its id."""
-HIDDEN = tool_id("harbour", "Harbour", f"list_{NAMED}s")
+HIDDEN = make_tool_id("harbour", "Harbour", f"list_{NAMED}s")
 FORM: dict[str, Any] = {
     "name": f"list_{NAMED}s",
     "url": f"/{SAID}",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from tests.server.access import Access, for_admins
 from tests.server.world import World, with_store
 
@@ -17,7 +17,9 @@ async def a_store(world: World) -> Mapping[str, str]:
 async def a_tool(world: World) -> Mapping[str, str]:
     """One that all may see."""
     await with_store(world)
-    doc = ToolDoc(id=tool_id("a", "b", "c"), category="a", toolset="b", api="c", function="c", url="http://127.0.0.1/c")
+    doc = ToolDoc(
+        id=make_tool_id("a", "b", "c"), category="a", toolset="b", api="c", function="c", url="http://127.0.0.1/c"
+    )
     await (await world.services.agents.get_container()).graph.put_tools([doc])
     return {"tool": doc.id}
 
@@ -25,7 +27,9 @@ async def a_tool(world: World) -> Mapping[str, str]:
 async def two_tools(world: World) -> Mapping[str, str]:
     """That all may see."""
     found = await a_tool(world)
-    doc = ToolDoc(id=tool_id("a", "b", "d"), category="a", toolset="b", api="d", function="d", url="http://127.0.0.1/d")
+    doc = ToolDoc(
+        id=make_tool_id("a", "b", "d"), category="a", toolset="b", api="d", function="d", url="http://127.0.0.1/d"
+    )
     await (await world.services.agents.get_container()).graph.put_tools([doc])
     return {**found, "other": doc.id}
 

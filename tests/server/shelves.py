@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import httpx
 
-from domain.tool import FINISH, ToolDoc, tool_id
+from domain.tool import FINISH, ToolDoc, make_tool_id
 from graph.facts import GraphBatch, LiveBatch
 from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import NEW_WEATHER, TOOLS, WALKS
@@ -20,7 +20,7 @@ from wiring.container import open_container
 from wiring.settings import Settings
 
 ODD = ToolDoc(
-    id=tool_id("Work / Life", "To do", "list tasks"), category="Work / Life", toolset="To do", api="list tasks", function="list_tasks_for_to_do",
+    id=make_tool_id("Work / Life", "To do", "list tasks"), category="Work / Life", toolset="To do", api="list tasks", function="list_tasks_for_to_do",
     url="http://127.0.0.1/tasks", description="The tasks on a to-do list.",
 )  # fmt: skip
 """Its id has escapes, of slashes too."""

@@ -6,13 +6,13 @@ from urllib.parse import quote
 
 import pytest
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from graph.backends.sqlite_graph import SqliteGraph
 from server.storage.permissions import CallTarget
 from tests.server.world import copied, serving
 from wiring.store_folder import StoreFolder
 
-CREATE = tool_id("Work", "To do", "create task")
+CREATE = make_tool_id("Work", "To do", "create task")
 LIST = "/api/v1/me/allowed-tools"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from server.data.statistics import Counting
 from server.storage.jobs import JobState
 from tests.contract.rows.scripted import until
@@ -52,7 +52,7 @@ async def boss(world: World) -> Boss:
 async def put_tools(world: World, *names: str) -> None:
     docs = [
         ToolDoc(
-            id=tool_id("harbour", "ships", name), category="harbour", toolset="ships", api=name, function=name,
+            id=make_tool_id("harbour", "ships", name), category="harbour", toolset="ships", api=name, function=name,
             method="POST" if name.startswith("add") else "GET", url=f"http://127.0.0.1/{name}", description=f"Ships: {name}.",
         )
         for name in names

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from domain.event import EventRecord
-from domain.learning_events import WeightsLearned
+from domain.event import EventRecord, WeightsLearned
 from domain.memory import Memory
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.flows.small_world import GEOCODE, OLD_WEATHER, TOOLS
 from tests.server.shelves import LEARNT, asks, library, place, stocked
 from tests.server.sources import A_TOOL, source_of
 from tests.server.world import World
 
 GIVES = ToolDoc(
-    id=tool_id("Sea", "Harbour", "list_berths"), category="Sea", toolset="Harbour", api="list_berths", function="list_berths",
+    id=make_tool_id("Sea", "Harbour", "list_berths"), category="Sea", toolset="Harbour", api="list_berths", function="list_berths",
     url="http://127.0.0.1/berths", description="The berths of a harbour.", example_response='{"berths": [{"occupant_ref": "s-1"}]}',
 )  # fmt: skip
 TAKES = ToolDoc(
-    id=tool_id("Sea", "Harbour", "get_ship"), category="Sea", toolset="Harbour", api="get_ship", function="get_ship",
+    id=make_tool_id("Sea", "Harbour", "get_ship"), category="Sea", toolset="Harbour", api="get_ship", function="get_ship",
     url="http://127.0.0.1/ships", description="One ship.", parameters=(Parameter(name="ship_id", required=True),),
 )  # fmt: skip
 FIELD = "berths[].occupant_ref"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from retriever.search import ToolSearch
 from server.library import catalogue, listing
 from server.library.catalogue import CategoryCount, counted, selected
@@ -70,7 +70,7 @@ async def test_a_search_tells_the_scores_of_the_search_that_runs_use(shelf: Worl
     request = "What will the weather be in the next days?"
     answer = (await asks(shelf, "", params={"query": request})).json()
     container = await shelf.services.agents.get_container()
-    hits = await (await container.open_search()).start_tools(request, listing.MOST_FOUND)
+    hits = await (await container.open_search()).find_tools(request, listing.MOST_FOUND)
     told = [(one["id"], one["score"], one["dense"], one["lexical"], one["odds"]) for one in answer["tools"]]
     assert told == [(one.id, one.score, one.dense, one.lexical, one.odds) for one in hits]
     assert {told[0][0], told[1][0]} == {NEW_WEATHER.id, OLD_WEATHER.id}
@@ -80,7 +80,7 @@ async def test_a_search_has_pages_and_filters_and_asks_the_same_for_each(
     shelf: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    real = ToolSearch.start_tools
+    real = ToolSearch.find_tools
 
     async def noted(self: ToolSearch, request: str, limit: int, *where: Any) -> Any:
         sizes.append(limit)
@@ -155,8 +155,8 @@ async def test_categories_are_counted_once_for_as_long_as_the_tools_are_the_same
         return counted(ids)
 
     monkeypatch.setattr(catalogue, "counted", counting)
-    kept, ids = catalogue.Catalogue(), sorted(tool_id(f"c {n % 4}", f"s {n % 12}", f"api {n}") for n in range(120))
-    hidden = [*ids[3:60:2], tool_id("c 0", "s 0", "no such"), *selected(ids, "c 2")]
+    kept, ids = catalogue.Catalogue(), sorted(make_tool_id(f"c {n % 4}", f"s {n % 12}", f"api {n}") for n in range(120))
+    hidden = [*ids[3:60:2], make_tool_id("c 0", "s 0", "no such"), *selected(ids, "c 2")]
     for _ in range(2):
         assert await kept.of(ids) == counted(ids)
         assert await kept.of(ids, set(hidden)) == counted([one for one in ids if one not in hidden])
@@ -166,7 +166,7 @@ async def test_categories_are_counted_once_for_as_long_as_the_tools_are_the_same
 
 
 def test_one_pass_over_ids_counts_a_large_store_and_selects_from_it() -> None:
-    ids = sorted(tool_id(f"c {n % 49}", f"s {n % 700}", f"api {n}") for n in range(45_113))
+    ids = sorted(make_tool_id(f"c {n % 49}", f"s {n % 700}", f"api {n}") for n in range(45_113))
     found = counted(ids)
     assert (len(found), sum(one.tools for one in found)) == (49, 45_113)
     assert [one.category for one in found] == sorted(one.category for one in found)

@@ -119,7 +119,7 @@ async def test_a_banned_tool_is_offered_to_no_run_and_its_reason_is_told(shelf: 
     assert await shelf.services.storage.tool_marks.list_banned() == {BOOKS.id}
     for_runs = await shelf.services.agents.get_container_for_user(shelf.people["admin"].id)
     assert await for_runs.graph.get_tools([BOOKS.id]) == {}
-    found = await (await for_runs.open_search()).start_tools("Find books by their title", 9)
+    found = await (await for_runs.open_search()).find_tools("Find books by their title", 9)
     assert BOOKS.id not in [one.id for one in found]
     assert (await asks(shelf, place(BOOKS.id, "about"))).status_code == 200
     refused = await asks(shelf, place(BOOKS.id, "try"), "user", "POST", json={"arguments": {"title": "Dune"}})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from domain.tool import Credential, Parameter, ToolDoc, tool_id
+from domain.tool import Credential, Parameter, ToolDoc, make_tool_id
 from server.library.trying import LONGEST
 from tests.server.shelves import asks, library, place
 from tests.server.world import World, with_store
@@ -28,7 +28,7 @@ async def holds(world: World, served: Served, method: str = "GET", **more: Any) 
     """A tool that is called at this address; its id."""
     parameters = (Parameter(name="count", type="integer", required=True, maximum=10),)
     doc = ToolDoc(
-        id=tool_id("a", "b", method), category="a", toolset="b", api=method, function=method, method=method, url=f"{served.url}/things",
+        id=make_tool_id("a", "b", method), category="a", toolset="b", api=method, function=method, method=method, url=f"{served.url}/things",
         parameters=parameters, **more,
     )  # fmt: skip
     await (await world.services.agents.get_container()).graph.put_tools([doc])

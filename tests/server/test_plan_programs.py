@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from domain.tool import Parameter, tool_id
+from domain.tool import Parameter, make_tool_id
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
 from tests.attacks.small_tools import FIND, SEND, STEP
@@ -15,7 +15,7 @@ from tests.flows.indexed_store import indexed_store
 from tests.server.world import World, copied, serving
 
 EXAMPLE = '{"cities": [{"id": 7, "name": "Velmora", "people": 900}, {"id": 8, "name": "Tarn", "people": 1200}]}'
-LIST = FIND.model_copy(update={"id": tool_id("places", "search", "list_cities"), "api": "list_cities", "function": "list_cities",
+LIST = FIND.model_copy(update={"id": make_tool_id("places", "search", "list_cities"), "api": "list_cities", "function": "list_cities",
                                "description": "All cities of a country, with their people.", "example_response": EXAMPLE,
                                "parameters": (Parameter(name="country", type="string", required=True),)})  # fmt: skip
 BIGGEST = """# the biggest city of a country

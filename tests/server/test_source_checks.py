@@ -76,7 +76,7 @@ async def test_what_the_gate_looked_at_is_admitted_into_the_store(
     await author("POST", f"/sources/{source}/admit", {})
     assert await in_store(stocked) == {SHIPS, BERTHS}
     search = await (await stocked.services.agents.get_container()).open_search()
-    assert SHIPS in {one.id for one in await search.start_tools("Which ships are in the harbour?", 5)}
+    assert SHIPS in {one.id for one in await search.find_tools("Which ships are in the harbour?", 5)}
     await author("POST", f"/sources/{source}/quarantine", {"tools": [SHIPS], "reason": "stale"})
     assert await in_store(stocked) == {BERTHS}
     await author("DELETE", f"/sources/{source}")

@@ -11,7 +11,7 @@ import pytest
 
 from agent.execution.executor import CallResult
 from domain.errors import SecretError
-from domain.tool import Credential, ToolDoc, tool_id
+from domain.tool import Credential, ToolDoc, make_tool_id
 from domain.tool_source import make_source_mark
 from tests.server.fake_authorization_server import FakeAuthorizationServer, fake_authorization_server
 from tests.server.sources import Asking, source_of
@@ -40,7 +40,7 @@ def of_source(fake: FakeAuthorizationServer, mark: str) -> ToolDoc:
     """Its tools want a key called ``things``."""
     key = Credential(secret="things", prefix="Bearer ")
     return ToolDoc(
-        id=tool_id("c", mark, "things"), category="c", toolset="t", api="things", function="things",
+        id=make_tool_id("c", mark, "things"), category="c", toolset="t", api="things", function="things",
         url=f"{fake.url}/things", credentials=(key,), source=mark,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from domain.operations import OperationChoice
+from domain.tool_source import OperationChoice
 from server.bodies import MOST
 from tests.server.small_api import document, operation, small_api
 from tests.server.sources import Asking, check_all

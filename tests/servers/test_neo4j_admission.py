@@ -13,8 +13,7 @@ import pytest
 
 from domain.tool import ToolId
 from graph.backends.neo4j_graph import Neo4jGraph
-from retriever.indexing import index_tools
-from retriever.verification import compare_indexes
+from retriever.indexing import compare_indexes, index_tools
 from tests.flows.admitting_child import TOOLS
 from tests.flows.served import ROOT
 from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER

@@ -9,7 +9,7 @@ import pytest
 from neo4j import AsyncSession
 
 from domain.errors import StoreUnreachableError
-from domain.tool import FINISH, tool_id
+from domain.tool import FINISH, make_tool_id
 from graph.backends.neo4j_connection import GraphServer, Neo4jConnection
 from graph.backends.neo4j_graph import Neo4jGraph
 from graph.backends.neo4j_solutions import Neo4jSolutions
@@ -68,7 +68,7 @@ async def test_killed_under_writes_it_has_all_that_it_acknowledged(
 async def test_killed_within_a_large_batch_it_counts_all_of_it_once(
     patient: Neo4jGraph, neo4j_server: Neo4jServer
 ) -> None:
-    tools = [tool_id("Many", "set", str(number)) for number in range(3000)]
+    tools = [make_tool_id("Many", "set", str(number)) for number in range(3000)]
     pairs = dict.fromkeys(zip(tools, tools[1:] + tools[:1], strict=True), 2) | {(a, FINISH): 1 for a in tools}
     large = GraphBatch("large", Counter(pairs), records={f"r{n}" for n in range(5000)})
     applying = asyncio.create_task(patient.apply(large))

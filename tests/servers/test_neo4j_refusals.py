@@ -6,7 +6,7 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from graph.backends import neo4j_connection
 from graph.backends.neo4j_graph import Neo4jGraph
 from tests.contract.graph_samples import A, B, batch, document, walked
@@ -137,11 +137,11 @@ async def test_a_read_only_database_is_read_and_refuses_writes(
 
 
 async def test_a_name_too_long_for_the_index(neo4j_graph: Neo4jGraph) -> None:
-    for long in (document(tool_id("c", "t", "x" * 9000)), document(A, function="y" * 9000)):
+    for long in (document(make_tool_id("c", "t", "x" * 9000)), document(A, function="y" * 9000)):
         with pytest.raises(UsageError, match="at most 8000"):
             await neo4j_graph.put_tools([document(B), long])
     assert (await neo4j_graph.compute_statistics()).nodes == 0
-    longest = document(tool_id("c", "t", "x" * 7990), function="y" * 8000)
+    longest = document(make_tool_id("c", "t", "x" * 7990), function="y" * 8000)
     await neo4j_graph.put_tools([longest])
     assert await neo4j_graph.get_tools([longest.id]) == {longest.id: longest}
 

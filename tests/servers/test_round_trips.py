@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from domain.event import RunFinished
-from domain.learning_events import SolutionTaken
+from domain.event import RunFinished, SolutionTaken
 from playground.record import CATALOGUE, DATA
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
 from tests.delayed import Delay, delayed
@@ -71,7 +70,7 @@ async def counted(container: Container, traffic: Delay) -> dict[str, int]:
     search = await container.open_search()
     counts["looking for news"] = since_reset()
     traffic.reset()
-    assert await search.start_tools(UNKNOWN, LIMIT)
+    assert await search.find_tools(UNKNOWN, LIMIT)
     counts["search"] = since_reset()
     offers = await container.create_offer_maker(await container.open_search())
     traffic.reset()

@@ -7,9 +7,9 @@ import pytest
 from domain.call_counter import CallCounter
 from domain.event import CallFinished, CallStarted, Event
 from domain.plan import StepResult
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 
-TOOL = tool_id("c", "Set", "get_item")
+TOOL = make_tool_id("c", "Set", "get_item")
 BEGUN = CallStarted(step=1, tool=TOOL, arguments={})
 
 

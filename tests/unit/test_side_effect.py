@@ -8,7 +8,7 @@ from orjson import dumps
 
 from agent.execution.approval import describe_side_effect
 from domain.side_effect import DeclaredEffect, determine_side_effect
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from graph.importers.side_effects import classify_graphql, parse_side_effect
 from graph.input_files import read_tools
 from offline.change_orders import may_call, may_change
@@ -36,7 +36,9 @@ WARNED = [
 
 
 def tool(method: str, api: str = "x", said: DeclaredEffect = "", marked: DeclaredEffect = "", **more: Any) -> ToolDoc:
-    made = ToolDoc(id=tool_id("c", "t", api), category="c", toolset="t", api=api, function="f", method=method, **more)
+    made = ToolDoc(
+        id=make_tool_id("c", "t", api), category="c", toolset="t", api=api, function="f", method=method, **more
+    )
     return made.model_copy(update={"side_effect": said, "marked": marked})
 
 
@@ -85,12 +87,12 @@ def test_the_first_source_that_knows_counts(
     ],
 )
 def test_what_may_be_repeated(document: ToolDoc, again: bool) -> None:
-    assert (document.harmless_again, document.repeatable) == (again, again)
+    assert (document.is_effectively_idempotent, document.repeatable) == (again, again)
 
 
 def test_only_a_server_that_tells_repetitions_apart_may_be_asked_again() -> None:
     keyed = tool("POST", idempotency_header="idempotency-key")
-    assert (keyed.harmless_again, keyed.repeatable) == (False, True)
+    assert (keyed.is_effectively_idempotent, keyed.repeatable) == (False, True)
 
 
 def test_a_user_is_told_why_a_call_is_asked_about() -> None:

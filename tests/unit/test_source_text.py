@@ -3,7 +3,7 @@
 import pytest
 
 from domain.python_source import find_line_starts
-from domain.source_text import SourceText, normalize, parse_source, parse_sources, try_parse_source
+from domain.source_text import SourceText, normalize_source, parse_source, parse_sources, try_parse_source
 
 TEXT = """import json
 found = await search(name="Bo", **more)
@@ -45,11 +45,11 @@ def test_what_is_awaited_held_and_quoted_is_told() -> None:
 
 def test_names_are_counted_where_they_are_read_and_where_they_are_set() -> None:
     source = parse_source(TEXT)
-    assert source.names_read["one"] == 2
-    assert source.names_read["found"] == 2
-    assert dict(source.names_set) == {"found": 1, "one": 1, "seen": 1}
-    assert source.names_bound == {"json", "found", "one", "seen"}
-    assert sorted(source.texts) == [" of ", "Bo", "id", "kind", "people", "ä"]
+    assert source.read_counts["one"] == 2
+    assert source.read_counts["found"] == 2
+    assert dict(source.assignment_counts) == {"found": 1, "one": 1, "seen": 1}
+    assert source.bound_names == {"json", "found", "one", "seen"}
+    assert sorted(source.string_constants) == [" of ", "Bo", "id", "kind", "people", "ä"]
 
 
 def test_what_a_text_leaves_behind_are_its_variables_functions_and_imports() -> None:
@@ -84,7 +84,7 @@ def test_a_statement_tells_what_it_sets(text: str, sets: tuple[str, ...]) -> Non
 
 
 def test_a_statement_that_only_calls_names_the_function() -> None:
-    names = [one.only_called for one in parse_source("look(x)\nawait f()\ny = f()\na.b()").statements]
+    names = [one.sole_called_function for one in parse_source("look(x)\nawait f()\ny = f()\na.b()").statements]
     assert names == ["look", "f", "", ""]
 
 
@@ -96,8 +96,8 @@ def test_the_last_value_is_that_of_an_expression() -> None:
 
 
 def test_places_of_a_name_tell_those_in_f_strings() -> None:
-    assert parse_source('n = 1\nf(n, f"{n}")').find_places("n")[:2] == [(0, False), (8, False)]
-    assert [quoted for _, quoted in parse_source('n = 1\nf(n, f"{n}")').find_places("n")] == [False, False, True]
+    assert parse_source('n = 1\nf(n, f"{n}")').find_occurrences("n")[:2] == [(0, False), (8, False)]
+    assert [quoted for _, quoted in parse_source('n = 1\nf(n, f"{n}")').find_occurrences("n")] == [False, False, True]
 
 
 def test_equal_texts_share_one_tree_but_for_cells_of_one_program() -> None:
@@ -116,11 +116,11 @@ def test_a_text_that_is_no_python_is_none() -> None:
 
 def test_the_size_of_a_tree_is_bounded_in_nodes_and_levels() -> None:
     source = parse_source("a = [1, 2, 3]")
-    assert source.is_within(20, 10)
-    assert not source.is_within(5, 10)
-    assert not source.is_within(20, 2)
+    assert source.fits_within(20, 10)
+    assert not source.fits_within(5, 10)
+    assert not source.fits_within(20, 2)
 
 
 def test_lines_end_as_the_parser_counts_them() -> None:
     assert find_line_starts("a\r\nb\rä\nc")[:4] == [0, 3, 5, 8]
-    assert normalize("a=1 # one\n\n\nb  = 2") == "a = 1\nb = 2"
+    assert normalize_source("a=1 # one\n\n\nb  = 2") == "a = 1\nb = 2"

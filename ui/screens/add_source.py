@@ -3,7 +3,7 @@
 import streamlit as st
 
 from domain.model import JsonObject
-from domain.operations import OperationChoice
+from domain.tool_source import OperationChoice
 from ui import places
 from ui.client import Client
 from ui.language import message, say

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from domain.operations import NO_TAG, Operation, OperationChoice
+from domain.tool_source import NO_TAG, Operation, OperationChoice
 from ui.client import Client
 from ui.language import number, say, say_count
 from ui.problems import ServerError

@@ -20,7 +20,7 @@ from agent.execution.redaction import redact_logs
 from agent.execution.secret_store import SecretStore
 from domain.errors import BrokenInputError, ForbiddenAddressError, SecretError, UnavailableError
 from domain.side_effect import MCP
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from graph.importers.mcp import MAX_TOOLS, McpListing, McpSource, read_listing
 
 _MAX_CURSOR_CHARS = 4_096
@@ -74,7 +74,7 @@ async def list_tools(
 def _build_source_tool(source: McpSource) -> ToolDoc:
     """Build a document that stands for the server as a whole, with its address and keys."""
     return ToolDoc(
-        id=tool_id(source.category, source.toolset, "tools/list"), category=source.category, toolset=source.toolset, api="tools/list",
+        id=make_tool_id(source.category, source.toolset, "tools/list"), category=source.category, toolset=source.toolset, api="tools/list",
         function="tools_list", method=MCP, url=source.url, credentials=source.credentials,
     )  # fmt: skip
 

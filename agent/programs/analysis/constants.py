@@ -365,7 +365,7 @@ class LiftableValueFinder:
         match parent:
             case ast.keyword(arg=str() as name) if isinstance(call := self._parents.get(parent), ast.Call):
                 return replace(liftable, name=name, function=call.func.id if isinstance(call.func, ast.Name) else ".")
-            case ast.Assign([ast.Name(name)]) if self._source.names_set[name] == 1:
+            case ast.Assign([ast.Name(name)]) if self._source.assignment_counts[name] == 1:
                 is_alone = parent in self._source.tree.body and parent.value is node
                 return replace(liftable, name=name, own_lines=self._find_own_lines(parent) if is_alone else None)
             case ast.comprehension(target=ast.Name(name)) | ast.For(target=ast.Name(name)):
@@ -382,7 +382,7 @@ class LiftableValueFinder:
 
     def _find_own_lines(self, statement: ast.stmt) -> Span | None:
         """Return the span of the lines of a statement; None if another statement is on them."""
-        starts, span = self._source.starts, self._source.get_span(statement)
+        starts, span = self._source.line_starts, self._source.get_span(statement)
         end_line = statement.end_lineno or statement.lineno
         start, end = starts[statement.lineno - 1], starts[min(end_line, len(starts) - 1)]
         line_bytes = self._source.text.encode()[start:end]

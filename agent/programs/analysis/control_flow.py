@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from agent.programs.sandbox_cell import LOOK
-from domain.python_source import get_called_name, get_place, list_argument_values, map_parents
+from domain.python_source import get_called_name, get_position, list_argument_values, map_parents
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 GATHER = frozenset({"gather", "asyncio.gather"})
@@ -343,6 +343,6 @@ class ControlFlow:
 
         An error at one of them reveals how many calls were made before it.
         """
-        cell, end = self._cell_of_node[node], get_place(node)
-        begin = min((get_place(use) for use in uses if self._cell_of_node[use] is cell), default=end)
-        return (name for name in self._find_data_names(cell) if begin < get_place(name) < end)
+        cell, end = self._cell_of_node[node], get_position(node)
+        begin = min((get_position(use) for use in uses if self._cell_of_node[use] is cell), default=end)
+        return (name for name in self._find_data_names(cell) if begin < get_position(name) < end)

@@ -15,12 +15,19 @@ from agent.programs.program_request import EARLIER
 from agent.programs.program_types import ASK
 from agent.programs.sandbox_cell import LOOK
 from agent.programs.signatures import ToolSignature
-from domain.python_source import Place, collect_bound_names, get_called_name, get_place, list_calls, map_parents
+from domain.python_source import (
+    SourcePosition,
+    collect_bound_names,
+    get_called_name,
+    get_position,
+    list_calls,
+    map_parents,
+)
 from domain.source_text import SourceText
 
-NOWHERE: Place = (0, 0)
+NOWHERE: SourcePosition = (0, 0)
 """Place of a fault that belongs to no particular line."""
-Fault = tuple[Place, str]
+Fault = tuple[SourcePosition, str]
 """Place of a fault, and a sentence about it."""
 _MAX_NAMES = 8
 
@@ -110,7 +117,7 @@ def _find_wrong_names(tree: ast.Module, tools: Collection[str], known_names: Col
             continue
         if message := _describe_wrong_name(node, bound_names, tools, known_names, is_called=id(node) in called_nodes):
             reported.add(node.id)
-            yield get_place(node), message
+            yield get_position(node), message
     for name in sorted(bound_names & {*tools, LOOK, ASK} - reported):
         yield NOWHERE, f"`{name}` is one of the functions: give your own value or function another name."
 
@@ -148,11 +155,11 @@ def _find_wrong_arguments(
     """Yield arguments that a function does not take, and required ones that are missing."""
     for call in list_calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == ASK and ASK not in tools:
-            yield from ((get_place(call), message) for message in _find_question_faults(call))
+            yield from ((get_position(call), message) for message in _find_question_faults(call))
         elif isinstance(call.func, ast.Name) and call.func.id in tools:
             name = call.func.id
             for message in _find_call_faults(call, name, list(tools[name].arguments), required.get(name, ())):
-                yield get_place(call), message
+                yield get_position(call), message
 
 
 def _find_call_faults(call: ast.Call, name: str, parameters: list[str], required: Collection[str]) -> Iterator[str]:
@@ -195,7 +202,7 @@ def _find_missing_awaits(tree: ast.Module, tools: Collection[str]) -> Iterator[F
     for call in find_unawaited_calls(tree, find_async_names(tree, tools)):
         name = ast.unparse(call.func)
         yield (
-            get_place(call),
+            get_position(call),
             f"`{name}(...)` is not awaited: write `await {name}(...)`, in an `async def` or outside of functions.",
         )
 
@@ -205,7 +212,7 @@ def _find_misplaced_looks(tree: ast.Module) -> Iterator[Fault]:
     parent_of = map_parents(tree)
     for call in list_calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == LOOK and not _is_outermost(call, parent_of):
-            yield get_place(call), f"`{LOOK}(...)` stands alone on a line, outside of functions and of try."
+            yield get_position(call), f"`{LOOK}(...)` stands alone on a line, outside of functions and of try."
 
 
 def _is_outermost(call: ast.Call, parent_of: Mapping[ast.AST, ast.AST]) -> bool:
@@ -228,7 +235,7 @@ def find_end_faults(source: SourceText) -> Iterator[Fault]:
     has_look = any(call.name == LOOK for call in source.calls)
     if not isinstance(last, ast.Expr | ast.Return) and not has_look:
         example = 'write the answer itself as the last line, such as {"answered": "yes", "answer": ...}'
-        yield get_place(last), f"The program ends without an answer: {example}."
+        yield get_position(last), f"The program ends without an answer: {example}."
 
 
 def _format_names(names: Collection[str]) -> str:
@@ -246,20 +253,20 @@ def find_plan_faults(source: SourceText, tools: Collection[str], result_count: i
         result_count: number of earlier results, which ``earlier`` holds.
     """
     argument_nodes = {argument.value.node for call in source.calls if call.name in tools for argument in call.arguments}
-    for name in sorted(source.names_bound & PROGRAM_NAMES - {"first", "pick", "today"}):
+    for name in sorted(source.bound_names & PROGRAM_NAMES - {"first", "pick", "today"}):
         yield NOWHERE, f"`{name}` means something in every plan: give your own value or function another name."
     for node in ast.walk(source.tree):
         match node:
             case ast.Call(ast.Name("fill")) if node not in argument_nodes or node.args or node.keywords:
                 detail = "`fill()` stands alone as the value of a parameter of a function: what it is is found then."
-                yield get_place(node), detail
+                yield get_position(node), detail
             case ast.Call(ast.Name("named"), arguments, keywords) if len(arguments) != 1 or keywords:
-                yield get_place(node), "`named(...)` takes one list, of which the request names an item."
+                yield get_position(node), "`named(...)` takes one list, of which the request names an item."
             case ast.Subscript(ast.Name(name), ast.Constant(int() as number)) if (
                 name == EARLIER and number >= result_count
             ):
                 detail = f"has {result_count} results" if result_count else "has no results"
-                yield get_place(node), f"`earlier` {detail}: there is no `earlier[{number}]`."
+                yield get_position(node), f"`earlier` {detail}: there is no `earlier[{number}]`."
             case _:
                 continue
 
@@ -279,7 +286,7 @@ def _find_missing_features(tree: ast.Module) -> Iterator[Fault]:
             node, find_enclosing_function(node, parent_of)
         )
         if message:
-            yield get_place(node), message
+            yield get_position(node), message
 
 
 def _describe_missing_feature(node: ast.AST) -> str:

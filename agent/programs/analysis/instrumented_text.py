@@ -77,7 +77,7 @@ def _build_insertion_before(
     position: int, statement: SourceStatement, source: SourceText, encoded: bytes
 ) -> _Insertion:
     """Return a report to insert before a position: on a line of its own if the position begins a line."""
-    indent = encoded[source.starts[bisect_right(source.starts, position) - 1] : position]
+    indent = encoded[source.line_starts[bisect_right(source.line_starts, position) - 1] : position]
     separator = "; " if indent.strip() else "\n" + indent.decode()
     return position, _render_call(statement) + separator
 

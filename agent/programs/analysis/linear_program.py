@@ -74,7 +74,9 @@ class LinearProgram:
         all_calls: dict[ast.Call, Site] = {}
         for number, source in self._sources.items():
             tools = cells[number].tools
-            self._assignment_counts += source.names_set + Counter(source.names_bound - source.names_set.keys())
+            self._assignment_counts += source.assignment_counts + Counter(
+                source.bound_names - source.assignment_counts.keys()
+            )
             all_calls |= {call: (number, source.get_span(call)[0]) for call in _find_tool_calls(source.tree, tools)}
             for statement in (node for node in source.tree.body if isinstance(node, _PLAIN_STATEMENTS)):
                 self._record_assignment(statement)
@@ -324,7 +326,7 @@ def find_other_effects(program: Program) -> Iterator[tuple[int, str]]:
     tree = source.tree
     yield from _find_rebindings(tree, program)
     yield from _find_passed_tools(tree, program)
-    checker = _LinearStatementChecker(program, source.names_bound)
+    checker = _LinearStatementChecker(program, source.bound_names)
     last = max((index for index, statement in enumerate(tree.body) if _has_tool_call(statement, program)), default=-1)
     for statement in tree.body[: last + 1]:
         if not checker.is_plain(statement):

@@ -17,8 +17,15 @@ from types import MethodDescriptorType
 from agent.programs.analysis.faults import MODULES, find_async_names, find_enclosing_function, find_unawaited_calls
 from agent.programs.program_types import ASK
 from agent.programs.signatures import ToolSignature
-from domain.python_source import Place, collect_bound_names, get_called_name, get_place, map_parents, parse_module
-from domain.source_text import SourceText, normalize, parse_source
+from domain.python_source import (
+    SourcePosition,
+    collect_bound_names,
+    get_called_name,
+    get_position,
+    map_parents,
+    parse_module,
+)
+from domain.source_text import SourceText, normalize_source, parse_source
 
 _MODULE_OF_NAME = {
     "Counter": "collections", "OrderedDict": "collections", "date": "datetime", "defaultdict": "collections", "gather": "asyncio",
@@ -38,7 +45,7 @@ _TASK_WRAPPERS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asy
 
 def repair_program_text(
     text: str, tools: Mapping[str, ToolSignature], known_names: Collection[str], *, ends_in_answer: bool = True
-) -> tuple[str, dict[Place, Place]]:
+) -> tuple[str, dict[SourcePosition, SourcePosition]]:
     """Return the repaired text, and a map from places in it to places in the original; empty if nothing changed.
 
     Args:
@@ -57,7 +64,9 @@ def repair_program_text(
         return text, {}  # for example an f-string that this Python version cannot express
     # Both trees usually have the same shape, so their nodes correspond in the order of ast.walk, outer nodes first. The
     # pairs are reversed because the last one wins in a dict: where several nodes begin at one place, the outermost.
-    pairs = [(get_place(new), get_place(old)) for new, old in zip(ast.walk(reparsed), ast.walk(tree), strict=False)]
+    pairs = [
+        (get_position(new), get_position(old)) for new, old in zip(ast.walk(reparsed), ast.walk(tree), strict=False)
+    ]
     return repaired, dict(reversed(pairs))
 
 
@@ -419,10 +428,10 @@ def read_program_text(text: str, max_length: int = MAX_LENGTH) -> str | Unreadab
     unified = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     try:
         source = _parse_with_requoting(unified)
-        if not source.is_within(_MAX_NODES * max_length // MAX_LENGTH, _MAX_DEPTH):
+        if not source.fits_within(_MAX_NODES * max_length // MAX_LENGTH, _MAX_DEPTH):
             return UnreadableProgram("The program is too large or too deeply nested: write it more simply.")
         if _is_ambiguous(source.text):
-            source = parse_source(normalize(source.text))
+            source = parse_source(normalize_source(source.text))
     except SyntaxError as error:
         message = f"Line {error.lineno or 0} is no Python: {error.msg}{_format_line(error.text)}"
         return UnreadableProgram(message, error.lineno or 0, max(error.offset or 0, 0))

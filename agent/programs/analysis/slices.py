@@ -21,7 +21,7 @@ from agent.programs.sandbox_cell import FILL, LOOK, NAMED
 from agent.text import clean_text
 from domain.program import Program
 from domain.provenance import Slice, Source
-from domain.python_source import get_place, list_argument_values, parse_literal, unparse
+from domain.python_source import get_position, list_argument_values, parse_literal, unparse
 from domain.source_text import SourceArgument, SourceCall, parse_source, parse_sources
 from domain.tool import ToolId
 
@@ -178,7 +178,7 @@ class SlicedProgram:
     def _find_sources(self, part: ValuePart, cell: int) -> Iterator[Source]:
         """Yield the sources of a part of a value. ``cell``: cell whose line numbers are reported; 0 for other cells."""
         position = self._definitions.positions.get(part.node)
-        line = get_place(part.node)[0] if position is None or position.cell == cell else 0
+        line = get_position(part.node)[0] if position is None or position.cell == cell else 0
         match part.kind:
             case "constant":
                 yield Source(kind="constant", name=part.name, line=line)

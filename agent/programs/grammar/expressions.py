@@ -71,8 +71,8 @@ def _fit_list(expression: ProgramExpression, target: JsonShape, label: str) -> P
         return expression
     return replace(
         expression,
-        text=f"[{inner.code} for each in {expression.code}{render_conditions(inner.conditions)}]",
-        known=ValueFacts(target),
+        code=f"[{inner.code} for each in {expression.code}{render_conditions(inner.conditions)}]",
+        facts=ValueFacts(target),
     )
 
 

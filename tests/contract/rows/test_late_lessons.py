@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import StoreUnreachableError
-from domain.learning_events import WeightsLearned
+from domain.event import WeightsLearned
 from domain.memory import Memory
 from domain.tool import FINISH
 from domain.usage import Usage

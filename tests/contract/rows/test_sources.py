@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from sqlalchemy import event as sql_event
 
 from domain.errors import BusyError, ConflictError, NotFoundError
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 from domain.tool_source import Corrections, ToolChange
 from server.sources.visibility import Visibility
 from server.storage.accounts import User
@@ -25,7 +25,7 @@ LEASE = timedelta(minutes=1)
 
 
 def doc(api: str) -> ToolDoc:
-    return ToolDoc(id=tool_id("sea", "Harbour", api), category="sea", toolset="Harbour", api=api, function=api)
+    return ToolDoc(id=make_tool_id("sea", "Harbour", api), category="sea", toolset="Harbour", api=api, function=api)
 
 
 SHIPS, BERTHS = doc("ships"), doc("berths")

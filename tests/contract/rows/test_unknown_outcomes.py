@@ -14,7 +14,7 @@ from agent.policy.protocol import PolicyCost
 from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.event import InputNeeded
 from domain.model import JsonObject
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from server.runs.approvals import UserApprover
 from server.runs.call_layers import LedgerExecutor, UnknownOutcomeExecutor, build_ledger_key
 from server.runs.questions import DurableQuestions, QuestionChannel
@@ -25,7 +25,7 @@ from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.flows.small_world import BOOKS, REMOVE
 
-ORDER = REMOVE.model_copy(update={"id": tool_id("Books", "Books Set", "order_book"), "method": "POST"})
+ORDER = REMOVE.model_copy(update={"id": make_tool_id("Books", "Books Set", "order_book"), "method": "POST"})
 KEYED = ORDER.model_copy(update={"idempotency_header": "Idempotency-Key"})
 DUNE: JsonObject = {"title": "Dune"}
 DONE = CallResult("ok", "[1]", 200)

@@ -25,7 +25,7 @@ from mcp.types import (
     TextContent,
 )
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from server.gateway.answers import RESULT
 from server.gateway.embedded import EmbeddedBackend
 from server.gateway.serving import Context, gateway_server
@@ -45,7 +45,7 @@ def harbour(url: str) -> list[ToolDoc]:
     def one(api: str, description: str, *names: str, response: str, method: str = "GET") -> ToolDoc:
         parameters = tuple(Parameter(name=name, location="query", required=True) for name in names)
         return ToolDoc(
-            id=tool_id("harbour", "Port", api), category="harbour", toolset="Port", api=api, function=api, url=f"{url}/{api}",
+            id=make_tool_id("harbour", "Port", api), category="harbour", toolset="Port", api=api, function=api, url=f"{url}/{api}",
             method=method, description=description, parameters=parameters, response_schema=response,
         )  # fmt: skip
 

@@ -8,8 +8,8 @@ import orjson
 from admission.limits import ReadLimits
 from admission.reading_process import render_tools
 from admission.sandboxed_reader import ImportedDocument, read_document
-from domain.operations import OperationChoice
 from domain.tool import ToolDoc
+from domain.tool_source import OperationChoice
 
 Json = dict[str, Any]
 ADDRESS = "https://harbour.example/openapi.json"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.architecture.source_tree import ROOT
 
 _FILE = ROOT / "tests" / "data" / "judged_documents.json"
@@ -32,6 +32,6 @@ def _document(one: dict[str, Any]) -> ToolDoc:
     ]
     toolset, api = one["toolset"], one["api"]
     return ToolDoc(
-        id=tool_id("various", toolset, api), category="various", toolset=toolset, api=api, function=api, description=one["description"],
+        id=make_tool_id("various", toolset, api), category="various", toolset=toolset, api=api, function=api, description=one["description"],
         method=one.get("method", "GET"), url="https://various.example/it", parameters=tuple(given),
     )  # fmt: skip

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from admission.findability import SearchComparison, ServedRequest, check_findability
 from admission.sample_requests import make_sample_requests
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Parameter, ToolDoc, ToolId, make_tool_id
 from retriever.search import ToolHit
 
-NEW, OLD = tool_id("Ports", "Harbour", "list_ships"), tool_id("Ports", "Fleet", "ships")
+NEW, OLD = make_tool_id("Ports", "Harbour", "list_ships"), make_tool_id("Ports", "Fleet", "ships")
 
 
 class Table:
@@ -16,7 +16,7 @@ class Table:
     def __init__(self, hits: Mapping[str, Sequence[ToolId]]) -> None:
         self._hits = hits
 
-    async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
+    async def find_tools_for_all(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
         return [[ToolHit(tool, 1.0, 1.0, 1.0) for tool in self._hits.get(request, ())][:limit] for request in requests]
 
 

@@ -5,7 +5,7 @@ import pytest
 from admission.findings import HIDDEN_TOOL
 from admission.known_names import KnownNames
 from admission.name_check import check_name
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from domain.tool_source import Finding
 from graph.function_names import build_function_name
 
@@ -13,7 +13,7 @@ from graph.function_names import build_function_name
 def named(category: str, toolset: str, api: str) -> ToolDoc:
     """A tool as a source's importer names it."""
     return ToolDoc(
-        id=tool_id(category, toolset, api), category=category, toolset=toolset, api=api,
+        id=make_tool_id(category, toolset, api), category=category, toolset=toolset, api=api,
         function=build_function_name(api, toolset), method="GET", description="Sends money.",
     )  # fmt: skip
 

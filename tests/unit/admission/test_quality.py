@@ -7,13 +7,13 @@ import pytest
 from admission.findings import report_failure
 from admission.quality import QualityJudgement, RulesJudge, judge_tools
 from domain.errors import InvalidDecisionError
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.unit.admission.judged import judged_documents
 
 
 def doc(api: str, description: str, *parameters: Parameter, category: str = "Ports") -> ToolDoc:
     return ToolDoc(
-        id=tool_id(category, "Harbour", api), category=category, toolset="Harbour", api=api, function=api, description=description,
+        id=make_tool_id(category, "Harbour", api), category=category, toolset="Harbour", api=api, function=api, description=description,
         parameters=parameters,
     )  # fmt: skip
 

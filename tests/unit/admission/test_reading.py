@@ -9,8 +9,8 @@ import pytest
 from admission.limits import ReadLimits
 from admission.sandboxed_reader import read_document, read_outline
 from domain.errors import BrokenInputError, TooManyOperationsError
-from domain.operations import OperationChoice
-from domain.tool import tool_id
+from domain.tool import make_tool_id
+from domain.tool_source import OperationChoice
 from tests.unit.admission.documents import Json, document, operation, read, tools
 
 
@@ -18,7 +18,7 @@ async def test_operations_become_tools_of_the_source() -> None:
     content = document({"/ships": {"get": operation("listShips", tags=["Other"], **{"x-toolset": "Open Rates"})}})
     found = await read(content)
     (tool,) = found.tools
-    assert tool.id == tool_id("Ports", "Harbour", "listShips")
+    assert tool.id == make_tool_id("Ports", "Harbour", "listShips")
     assert (tool.category, tool.toolset, tool.url) == ("Ports", "Harbour", "https://harbour.example/v1/ships")
     assert (found.skipped, found.findings) == ((), ())
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from admission.model_judge import render_document
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.unit.admission.test_quality import doc
 
 
@@ -45,7 +45,7 @@ def test_a_text_without_end_is_cut() -> None:
     assert len(render_document(holding({"type": "object", "properties": fields}))) < 3_000
     many = tuple(Parameter(name="n" * 300, description="d" * 900) for _ in range(100))
     tool = ToolDoc(
-        id=tool_id("a", "b", "c"),
+        id=make_tool_id("a", "b", "c"),
         category="a",
         toolset="b",
         api="c",

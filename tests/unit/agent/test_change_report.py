@@ -5,12 +5,12 @@ import json
 from agent.outcome import format_call_changes
 from domain.model import JsonObject
 from domain.plan import StepResult, StepStatus
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 
 def doc(api: str, method: str = "GET") -> ToolDoc:
     return ToolDoc(
-        id=tool_id("Work", "Doable", api), category="Work", toolset="Doable", api=api, function=api, method=method,
+        id=make_tool_id("Work", "Doable", api), category="Work", toolset="Doable", api=api, function=api, method=method,
         description=api.replace("_", " "), parameters=(Parameter(name="task_id", required=True),),
     )  # fmt: skip
 

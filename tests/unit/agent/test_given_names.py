@@ -4,12 +4,12 @@ import pytest
 
 from agent.execution.call_wording import build_tool_title
 from agent.text import format_tool_title, shorten_tool_name
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 
 
 def tool(api: str, method: str = "GET", path: str = "/bookings", base: str = "http://garden.example") -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", "Garden", api), category="c", toolset="Garden", api=api, function=api, method=method, url=base + path
+        id=make_tool_id("c", "Garden", api), category="c", toolset="Garden", api=api, function=api, method=method, url=base + path
     )  # fmt: skip
 
 

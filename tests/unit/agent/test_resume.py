@@ -19,6 +19,8 @@ from domain.event import (
     Event,
     EventRecord,
     InputNeeded,
+    MemoryRecalled,
+    NoSolution,
     PathEnded,
     PolicyFellBack,
     ProgramFailed,
@@ -26,10 +28,10 @@ from domain.event import (
     ProgramStarted,
     QuestionAnswered,
     ReflectionMade,
+    SolutionTaken,
     StepBacktracked,
     StepChosen,
 )
-from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken
 from domain.plan import StepResult
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolDoc

@@ -1,8 +1,8 @@
 from agent.step_numbers import ExecutedSteps, find_prior_steps, number_steps_consecutively, translate_step_references
 from domain.plan import Binding, StepResult
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 
-TOOL = tool_id("c", "s", "a")
+TOOL = make_tool_id("c", "s", "a")
 OK = StepResult(tool=TOOL, status="ok")
 FAILED = StepResult(tool=TOOL, status="failed")
 

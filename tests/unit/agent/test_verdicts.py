@@ -5,13 +5,13 @@ from pathlib import Path
 
 from agent.learning.user_verdict import JudgedRun, VerdictTargets, apply_verdict
 from agent.memory.long_term import LongTermMemory
-from domain.learning_events import LearnedEdge, LearnedTool, Verdict, WeightsLearned
+from domain.event import LearnedEdge, LearnedTool, Verdict, WeightsLearned
 from domain.tool import FINISH, ToolId
 from domain.trajectory import SolvedRequest
 from graph.backends.in_memory import InMemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch, LiveOutcome
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 from tests.contract.graph_samples import A, B
 
 SOLVED = SolvedRequest("Who are the colleagues of Tom Riddle?", (A, B))
@@ -55,7 +55,7 @@ async def test_a_wrong_run_is_no_success_and_is_one_again_when_that_is_taken_bac
 async def test_what_a_wrong_run_was_remembered_by_is_forgotten_and_kept_again(tmp_path: Path) -> None:
     store = SqliteMemories(tmp_path / "memories.db")
     await store.setup()
-    memory = LongTermMemory(store, BundledEmbedder(), "ann")
+    memory = LongTermMemory(store, OnnxEmbedder(), "ann")
     kept = await memory.keep([SOLVED])
     await apply_verdict(run_of(*kept), None, "wrong", VerdictTargets(memory=memory), 1)
     assert await store.count() == 0

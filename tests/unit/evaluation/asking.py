@@ -2,7 +2,7 @@
 
 from domain.event import CallFinished, Event, RunFinished, RunOutcome
 from domain.plan import StepResult, StepStatus
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from domain.usage import Usage
 from evaluation.evaluation_cases import EvaluationCase, ExpectedValues, GoldCall
 
@@ -16,7 +16,7 @@ def asked(*operations: str, group: str = "one", name: str = "a", **expect: objec
 
 def call(operation: str, response: str = "", status: StepStatus = "ok", note: str = "") -> CallFinished:
     """A finished call."""
-    tool = tool_id("Weather", "Skyline", operation)
+    tool = make_tool_id("Weather", "Skyline", operation)
     return CallFinished(step=1, result=StepResult(tool=tool, status=status, response=response, note=note))
 
 

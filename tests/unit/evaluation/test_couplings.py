@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import BrokenInputError, UsageError
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from evaluation.couplings import (
     FieldDependency,
     FunctionDocuments,
@@ -50,7 +50,7 @@ def test_dependencies_of_a_program(program: str, expected: list[str]) -> None:
 
 def doc(method: str, path: str, *parameters: Parameter) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", "s", f"{method} {path}"), category="c", toolset="s", api=path, function=path, method=method,
+        id=make_tool_id("c", "s", f"{method} {path}"), category="c", toolset="s", api=path, function=path, method=method,
         url=f"https://s.example/v1{path}", parameters=parameters,
     )  # fmt: skip
 

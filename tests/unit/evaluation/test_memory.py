@@ -10,7 +10,7 @@ from domain.tool import ToolId
 from domain.trajectory import SolvedRequest
 from evaluation.memory import leave_one_out, tabulate_by_bound
 from graph.backends.sqlite_memories import SqliteMemories
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 
 WEATHER, BOOK = (ToolId("w/s/geo"), ToolId("w/s/now")), (ToolId("b/s/find"),)
 
@@ -19,7 +19,7 @@ WEATHER, BOOK = (ToolId("w/s/geo"), ToolId("w/s/now")), (ToolId("b/s/find"),)
 async def memory(tmp_path: Path) -> AsyncGenerator[LongTermMemory]:
     store = SqliteMemories(tmp_path / "memories.db")
     await store.setup()
-    yield LongTermMemory(store, BundledEmbedder())
+    yield LongTermMemory(store, OnnxEmbedder())
     await store.close()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from evaluation.corpora.needed_tools import (
     BenchmarkRequest,
     Form,
@@ -20,7 +20,7 @@ BASE = "https://api.example/v1"
 
 
 def tool(api: str, route: str, method: str = "GET", category: str = "Music") -> ToolDoc:
-    identity = tool_id(category, "Player", api)
+    identity = make_tool_id(category, "Player", api)
     return ToolDoc(
         id=identity,
         category=category,
@@ -52,7 +52,7 @@ NAMES = ToolNameIndex([SEARCH, ALBUM, TRACKS, MINE, SAVE])
         ("album tracks", TRACKS),
         ("save_for_player", SAVE),
         (SAVE.id, SAVE),
-        (tool_id("Another", "player", "get_album"), ALBUM),
+        (make_tool_id("Another", "player", "get_album"), ALBUM),
     ],
 )
 def test_a_name_means_one_tool(name: str, meant: ToolDoc) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from evaluation.offer_figures import COLUMNS, compute_differences, compute_offer_figures, compute_values, group_requests
 from evaluation.offer_requests import LabelledRequest, OfferRequest, read_offer_requests, write_offer_requests
 from evaluation.offers import OfferMeasurement, ResolvedRequest, measure_all, resolve_requests
@@ -21,8 +21,8 @@ class Hit:
     alike: tuple[ToolId, ...] = ()
 
 
-TOOLS = [tool_id("c", "Set", f"tool {number}") for number in range(30)]
-A, B, COPY_OF_B, LOST = TOOLS[0], TOOLS[9], tool_id("d", "set", "Tool_9"), tool_id("c", "Set", "lost")
+TOOLS = [make_tool_id("c", "Set", f"tool {number}") for number in range(30)]
+A, B, COPY_OF_B, LOST = TOOLS[0], TOOLS[9], make_tool_id("d", "set", "Tool_9"), make_tool_id("c", "Set", "lost")
 
 
 def labelled(*relevant: ToolId | tuple[str, str], name: str = "r", group: str = "g") -> LabelledRequest:

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from domain.tool import FINISH, tool_id
+from domain.tool import FINISH, make_tool_id
 from evaluation.api_names import ApiName, normalize_api_name
 from evaluation.graph_evidence import LINKED, UNKNOWN, WALKED, collect_linked_pairs, group_by_evidence
 from evaluation.intervals import compute_paired_difference
@@ -13,7 +13,7 @@ from evaluation.queries import RetrievalQuery
 from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch
 
-A, B, C = (tool_id("c", "set", name) for name in "abc")
+A, B, C = (make_tool_id("c", "set", name) for name in "abc")
 
 
 def planned(*relevant: str) -> PlannedQuery:

@@ -1,6 +1,6 @@
 import pytest
 
-from domain.tool import FINISH, ToolDoc, ToolId, tool_id
+from domain.tool import FINISH, ToolDoc, ToolId, make_tool_id
 from evaluation.api_names import ApiName, normalize_api_name
 from evaluation.queries import RetrievalQuery
 from evaluation.retrieval import LENIENT, MEASURES, Scores, compute_measures, rank, rank_all, tabulate_means
@@ -9,8 +9,8 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch
 from retriever.search import ToolHit
 
-WALKED, LAST, NEVER = (tool_id("Sky", "Sky Net", api) for api in ("rain", "wind", "snow"))
-COPY = tool_id("Other", "sky-net", "Rain")
+WALKED, LAST, NEVER = (make_tool_id("Sky", "Sky Net", api) for api in ("rain", "wind", "snow"))
+COPY = make_tool_id("Other", "sky-net", "Rain")
 MISSING = normalize_api_name("gone", "gone")
 
 
@@ -24,7 +24,7 @@ class FixedSearch:
     def __init__(self, *tools: ToolId) -> None:
         self._tools = tools
 
-    async def start_tools(self, request: str, limit: int) -> list[ToolHit]:
+    async def find_tools(self, request: str, limit: int) -> list[ToolHit]:
         return [ToolHit(tool, 1 - place / 10, 0, 0) for place, tool in enumerate(self._tools[:limit])]
 
 
@@ -112,10 +112,10 @@ async def test_rows_are_compared_request_by_request(graph: InMemoryGraph) -> Non
 
 async def test_what_was_scored_before_a_stop_is_compared_on_the_same_requests(graph: InMemoryGraph) -> None:
     class Stopping(FixedSearch):
-        async def start_tools(self, request: str, limit: int) -> list[ToolHit]:
+        async def find_tools(self, request: str, limit: int) -> list[ToolHit]:
             if request == "third":
                 raise KeyboardInterrupt
-            return await super().start_tools(request, limit)
+            return await super().find_tools(request, limit)
 
     queries = [RetrievalQuery("G1_tool", text, keys(NEVER)) for text in ("first", "second", "third")]
     scores: Scores = {}

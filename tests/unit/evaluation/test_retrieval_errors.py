@@ -2,7 +2,7 @@ from typing import Any
 
 import orjson
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from evaluation.api_names import normalize_api_name
 from evaluation.queries import RetrievalQuery
 from evaluation.retrieval import DEPTH, ScoredQuery
@@ -10,7 +10,7 @@ from evaluation.retrieval_errors import collect_errors, render_markdown, sample_
 from graph.backends.in_memory import InMemoryGraph
 from retriever.search import ToolHit
 
-RAIN, WIND, SNOW = (tool_id("c", "sky", api) for api in ("rain", "wind", "snow"))
+RAIN, WIND, SNOW = (make_tool_id("c", "sky", api) for api in ("rain", "wind", "snow"))
 QUERY = RetrievalQuery(
     "G1_tool",
     "will it *rain*\n# today",
@@ -21,7 +21,7 @@ QUERY = RetrievalQuery(
 
 
 class FixedSearch:
-    async def start_tools(self, request: str, limit: int) -> list[ToolHit]:
+    async def find_tools(self, request: str, limit: int) -> list[ToolHit]:
         return [ToolHit(WIND, 0.9, 0.8, 0.7), ToolHit(RAIN, 0.5, 0.4, 0.3)][:limit]
 
 

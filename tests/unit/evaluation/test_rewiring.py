@@ -5,13 +5,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 from evaluation.graph_variants import Edges, RewiredGraph, build_variant, rewire_edges, rewire_feeds, rewire_substitutes
 from graph.backends.in_memory import InMemoryGraph
 from graph.facts import Edge, GraphBatch
 from graph.links import FeedLink, SubstituteLink, ToolLinks
 
-TOOLS = [tool_id("c", "set", f"t{number:02}") for number in range(40)]
+TOOLS = [make_tool_id("c", "set", f"t{number:02}") for number in range(40)]
 PAIRS = list(
     dict.fromkeys(
         (TOOLS[n], TOOLS[other]) for n in range(40) for step in range(3) if (other := (n * n + 3 * step + 1) % 40) != n

@@ -1,9 +1,9 @@
 """How many start tools are taken where none decides: what serves best by node F1."""
 
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from evaluation.chain_metrics import PlannedChain, find_best_k
 
-A, B, C, D = (tool_id("c", "set", name) for name in "abcd")
+A, B, C, D = (make_tool_id("c", "set", name) for name in "abcd")
 
 
 def test_as_many_start_tools_as_serve_best_and_the_fewest_of_equals() -> None:

@@ -1,4 +1,4 @@
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from domain.trajectory import RecordedOutcome, Trajectory, TrajectoryCall
 from evaluation.api_names import normalize_api_name
 from evaluation.queries import RetrievalQuery
@@ -8,7 +8,7 @@ from graph.function_names import NameIndex, build_function_name
 
 def document(toolset: str, api: str) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", toolset, api),
+        id=make_tool_id("c", toolset, api),
         category="c",
         toolset=toolset,
         api=api,

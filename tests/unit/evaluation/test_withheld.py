@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 from agent.memory.long_term import PresentToolsFinder
 from domain.memory import Memory, RecalledMemory
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from evaluation.cached_retrieval import CachedOtherMemories, CachedToolFinder
 from evaluation.graph_variants import WithoutCallEvidence
 from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch, ToolFacts
 from retriever.search import ToolHit
 
-A, B = tool_id("c", "set", "a"), tool_id("c", "set", "b")
+A, B = make_tool_id("c", "set", "a"), make_tool_id("c", "set", "b")
 
 
 async def test_edges_stay_and_what_calls_tell_goes() -> None:
@@ -34,11 +34,11 @@ class Asked:
     def __init__(self) -> None:
         self.asked: list[object] = []
 
-    async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
+    async def find_tools_for_all(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
         self.asked.append((tuple(requests), limit))
         return [[ToolHit(A, 0.9, 0.9, 0.9)] for _ in requests]
 
-    async def relevance(self, texts: object, ids: list[str]) -> dict[str, tuple[float, ...]]:
+    async def score_relevance(self, texts: object, ids: list[str]) -> dict[str, tuple[float, ...]]:
         self.asked.append((texts, tuple(ids)))
         return {tool: (0.5,) for tool in ids if tool == A}
 
@@ -47,10 +47,10 @@ async def test_the_retriever_is_asked_once() -> None:
     finder = Asked()
     kept = CachedToolFinder(finder)  # type: ignore[arg-type]
     for _ in range(2):
-        assert [hits[0].id for hits in await kept.start_tools_of(["r", "s"], 3)] == [A, A]
-        assert await kept.relevance(["r"], [A, B]) == {A: (0.5,)}
+        assert [hits[0].id for hits in await kept.find_tools_for_all(["r", "s"], 3)] == [A, A]
+        assert await kept.score_relevance(["r"], [A, B]) == {A: (0.5,)}
     assert finder.asked == [(("r", "s"), 3), (("r",), (A, B))]
-    await kept.start_tools_of(["s", "t"], 3)
+    await kept.find_tools_for_all(["s", "t"], 3)
     assert finder.asked[2:] == [(("t",), 3)]
 
 

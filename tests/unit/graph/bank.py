@@ -5,9 +5,9 @@ from typing import Any
 
 from orjson import dumps
 
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 
-PAY = tool_id("Bank", "Bank", "pay")
+PAY = make_tool_id("Bank", "Bank", "pay")
 OURS, EVIL = "https://bank.example", "https://evil.example"
 KEY = {"type": "apiKey", "in": "header", "name": "X-Key"}
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from graph.answer_shapes import MAX_FIELDS, collect_scalars, infer_answer_shape, update_learnt_response
 from graph.response_fields import output_fields
 from graph.shapes import JsonShape
 
-UNTOLD = ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a")
+UNTOLD = ToolDoc(id=make_tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a")
 
 
 def answer(value: Any, *arguments: JsonValue) -> JsonShape:

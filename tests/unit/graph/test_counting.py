@@ -3,13 +3,13 @@ from functools import reduce
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.tool import FINISH, ToolDoc, tool_id, unresolved_id
+from domain.tool import FINISH, ToolDoc, make_tool_id, make_unresolved_id
 from domain.trajectory import RecordedCall, RecordedOutcome, Trajectory, TrajectoryCall, TrajectoryEnd
 from graph.counting import ImportTally, count_recorded_call, count_trajectory
 from graph.facts import GraphBatch
 from graph.function_names import NameIndex
 
-A, B = tool_id("C", "T", "a"), tool_id("C", "T", "b")
+A, B = make_tool_id("C", "T", "a"), make_tool_id("C", "T", "b")
 NAMES = NameIndex(
     ToolDoc(id=tool, category="C", toolset="T", api=api, function=api) for tool, api in ((A, "a"), (B, "b"))
 )
@@ -54,7 +54,7 @@ def test_the_callers_fault_is_no_evidence() -> None:
 
 def test_an_unresolved_name_takes_part_in_the_sums() -> None:
     batch, tally = count(trajectory(("a", RecordedOutcome.OK), ("ghost", RecordedOutcome.OK)))
-    ghost = unresolved_id("ghost")
+    ghost = make_unresolved_id("ghost")
     assert batch.transitions == {(A, ghost): 1, (ghost, FINISH): 1}
     assert tally.unresolved == {"ghost": 1}
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from domain.tool import FeedMark, Filled, JsonType, Parameter, ToolDoc, tool_id
+from domain.tool import FeedMark, Filled, JsonType, Parameter, ToolDoc, make_tool_id
 from graph.coupling import MIN_COUPLING_SCORE, find_best_field, output_fields, score_coupling
 from graph.identifiers import split_words
 from graph.response_fields import MAX_FIELDS, OutputField
@@ -19,7 +19,7 @@ def doc(
     parameters: tuple[Parameter, ...] = (),
 ) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, description=description, parameters=parameters,
+        id=make_tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, description=description, parameters=parameters,
         example_response=None if example is None else json.dumps(example), response_schema=None if schema is None else json.dumps(schema),
     )  # fmt: skip
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Parameter, ToolDoc, ToolId, make_tool_id
 from domain.trajectory import RecordedOutcome, TakenValue
 from graph.backends.sqlite_flows import SqliteFlows
 from graph.coupling import find_best_field
 from graph.dataflow import ObservedCall, add_flows, find_taken_arguments
 
-FIND, CREDITS, PERSON = (tool_id("films", "reel", name) for name in ("find", "credits", "person"))
+FIND, CREDITS, PERSON = (make_tool_id("films", "reel", name) for name in ("find", "credits", "person"))
 
 
 def made(tool: ToolId, arguments: str, observation: str, outcome: RecordedOutcome = RecordedOutcome.OK) -> ObservedCall:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from domain.errors import AmbiguousNameError, UsageError
-from domain.tool import FINISH, Parameter, ToolDoc, tool_id
+from domain.tool import FINISH, Parameter, ToolDoc, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.tool_description import DescribedEdge, describe_tool, find_category, find_similar_ids, find_tool
 from graph.weights import WeightParameters
@@ -73,7 +73,7 @@ async def test_a_function_of_several_tools_lists_them(graph: InMemoryGraph) -> N
     assert B in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["geocod_for_geo", "geocode", tool_id("Maps", "geo", "Geokode")])
+@pytest.mark.parametrize("name", ["geocod_for_geo", "geocode", make_tool_id("Maps", "geo", "Geokode")])
 async def test_an_unknown_name_suggests_near_ones(graph: InMemoryGraph, name: str) -> None:
     with pytest.raises(UsageError, match=r"near names:\n.*(geocode_for_geo|Geocode)"):
         await find_tool(graph, name)

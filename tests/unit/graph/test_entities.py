@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from domain.tool import EntityMark, Parameter, ToolDoc, tool_id
+from domain.tool import EntityMark, Parameter, ToolDoc, make_tool_id
 from graph.entities import IdentifiedEntities, ServiceEntities, find_entities
 from graph.response_fields import output_fields
 
@@ -21,7 +21,7 @@ def tool(
 ) -> ToolDoc:
     api = f"{method} {path}"
     return ToolDoc(
-        id=tool_id("c", "films", api), category="c", toolset="films", api=api, function=api, method=method, url=HOST + path,
+        id=make_tool_id("c", "films", api), category="c", toolset="films", api=api, function=api, method=method, url=HOST + path,
         description=text, parameters=parameters, example_response=None if answer is None else json.dumps(answer),
         response_schema=None if schema is None else json.dumps(schema),
     )  # fmt: skip

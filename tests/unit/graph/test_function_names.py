@@ -1,12 +1,12 @@
 import pytest
 
-from domain.tool import ToolDoc, is_unresolved, tool_id
+from domain.tool import ToolDoc, is_unresolved, make_tool_id
 from graph.function_names import NameIndex, build_function_name, standardise
 
 
 def doc(category: str, toolset: str, api: str, function: str | None = None) -> ToolDoc:
     return ToolDoc(
-        id=tool_id(category, toolset, api),
+        id=make_tool_id(category, toolset, api),
         category=category,
         toolset=toolset,
         api=api,
@@ -38,7 +38,7 @@ def test_function_names_keep_their_last_64_characters() -> None:
 def test_one_document_of_a_name_is_meant() -> None:
     names = NameIndex([doc("Weather", "Meteo", "Forecast")])
     name = names.resolve("forecast_for_meteo")
-    assert (name.id, name.how) == (tool_id("Weather", "Meteo", "Forecast"), "document")
+    assert (name.id, name.how) == (make_tool_id("Weather", "Meteo", "Forecast"), "document")
 
 
 def test_a_name_of_several_is_ambiguous_until_the_call_says_which() -> None:
@@ -47,14 +47,14 @@ def test_a_name_of_several_is_ambiguous_until_the_call_says_which() -> None:
     assert unclear.how == "ambiguous"
     assert is_unresolved(unclear.id)
     clear = names.resolve("convert_for_rates", "Data")
-    assert (clear.id, clear.how) == (tool_id("Data", "Rates", "Convert"), "document")
+    assert (clear.id, clear.how) == (make_tool_id("Data", "Rates", "Convert"), "document")
     assert names.resolve("convert_for_rates", "Travel").how == "ambiguous"
 
 
 def test_the_tool_set_decides_in_raw_and_in_file_form() -> None:
     names = NameIndex([doc("Data", "My Rates", "x", "convert"), doc("Data", "Other", "x", "convert")])
     for toolset in ("My Rates", "my_rates"):
-        assert names.resolve("convert", None, toolset).id == tool_id("Data", "My Rates", "x")
+        assert names.resolve("convert", None, toolset).id == make_tool_id("Data", "My Rates", "x")
 
 
 def test_the_only_document_is_taken_and_told_where_the_call_named_another_tool_set() -> None:

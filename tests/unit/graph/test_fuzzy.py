@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from graph.entities import ServiceEntities
 from graph.fuzzy import can_user_state, is_fuzzy, list_input_subsets
 
@@ -10,7 +10,7 @@ from graph.fuzzy import can_user_state, is_fuzzy, list_input_subsets
 def tool(*inputs: Parameter, api: str = "find") -> ToolDoc:
     """A tool that takes these."""
     return ToolDoc(
-        id=tool_id("Any", "Thing", api), category="Any", toolset="Thing", api=api, function=api, parameters=inputs
+        id=make_tool_id("Any", "Thing", api), category="Any", toolset="Thing", api=api, function=api, parameters=inputs
     )
 
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from domain.errors import BrokenInputError, UnavailableError, UsageError
-from domain.tool import FINISH, ToolId, tool_id
+from domain.tool import FINISH, ToolId, make_tool_id
 from graph import blocks
 from graph.backends.in_memory import InMemoryGraph
 from graph.counting_pool import open_counting_pool
@@ -20,7 +20,7 @@ from graph.ingest import GraphImporter, ImportResult
 from graph.input_files import read_records, read_tools
 from graph.response_fields import output_fields
 
-A, B = tool_id("C", "T", "a"), tool_id("C", "T", "b")
+A, B = make_tool_id("C", "T", "a"), make_tool_id("C", "T", "b")
 Record = dict[str, Any]
 
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.feed_index import MAX_FIELDS_PER_PRODUCER, MAX_PRODUCERS
 from graph.linking import link_tools
@@ -19,7 +19,7 @@ def quiet(done: int, total: int) -> None:
 def tool(path: str, answer: object = None, *names: str, method: str = "GET") -> ToolDoc:
     inputs = {name.strip("{}") for name in path.split("/") if name.startswith("{")}
     return ToolDoc(
-        id=tool_id("c", "films", f"{method} {path}"), category="c", toolset="films", api=path, function=path, method=method,
+        id=make_tool_id("c", "films", f"{method} {path}"), category="c", toolset="films", api=path, function=path, method=method,
         url=f"https://films.example{path}", example_response=None if answer is None else json.dumps(answer),
         parameters=tuple(Parameter(name=name, required=True, location="path" if name in inputs else "query") for name in (*sorted(inputs), *names)),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from domain.errors import UnavailableError
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Parameter, ToolDoc, ToolId, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.linking import LinkingResult, SimilarityMap, link_tools
 from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks
@@ -16,7 +16,7 @@ from tests.contract.test_graph_agreement import state
 
 def tool(toolset: str, api: str, takes: Sequence[str] = (), gives: str = "", text: str = "") -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", toolset, api),
+        id=make_tool_id("c", toolset, api),
         category="c",
         toolset=toolset,
         api=api,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from graph.shapes import (
     UNKNOWN,
     JsonShape,
@@ -30,7 +30,7 @@ TEXT = JsonShape(frozenset({"string"}))
 
 
 def doc(**told: str) -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", **told)  # pyright: ignore[reportArgumentType]
+    return ToolDoc(id=make_tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", **told)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_list_is_what_its_items_are_together() -> None:

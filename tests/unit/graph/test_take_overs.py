@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import BrokenInputError
 from domain.side_effect import DeclaredEffect
-from domain.tool import Credential, ToolDoc, ToolId, tool_id
+from domain.tool import Credential, ToolDoc, ToolId, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.facts import ToolFacts
 from graph.ingest import GraphImporter, ImportResult
@@ -83,7 +83,7 @@ async def test_a_take_over_is_refused_whoever_makes_it(
     assert what in [one.what for one in refused.changes]
     assert "--replace" in refused.advice
     assert (await store.pay(), await store.graph.get_facts([PAY])) == (before, facts)
-    assert await store.graph.get_tools([tool_id("Bank", "Bank", other(second))])
+    assert await store.graph.get_tools([make_tool_id("Bank", "Bank", other(second))])
     with pytest.raises(BrokenInputError, match="--strict"):
         await store.take(second, strict=True)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from domain.tool import FeedMark, Parameter, ToolDoc, tool_id
+from domain.tool import FeedMark, Parameter, ToolDoc, make_tool_id
 from graph.walks import FeedWalk, find_walks
 
 
@@ -17,7 +17,7 @@ def tool(
     toolset = str(more.pop("toolset", "Library"))
     return ToolDoc.model_validate(
         {
-            "id": tool_id("Books", toolset, api),
+            "id": make_tool_id("Books", toolset, api),
             "category": "Books",
             "toolset": toolset,
             "api": api,

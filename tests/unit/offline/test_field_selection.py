@@ -5,12 +5,14 @@ from pydantic.types import JsonValue
 
 from agent.compression.json_paths import list_field_paths
 from agent.policy.protocol import FieldsQuestion
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from offline.policy import OfflinePolicy
 
 
 async def kept(api: str, description: str, response: JsonValue) -> tuple[str, ...]:
-    tool = ToolDoc(id=tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, description=description)
+    tool = ToolDoc(
+        id=make_tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, description=description
+    )
     question = FieldsQuestion(tool, orjson.dumps(response).decode(), list_field_paths(response))
     return await OfflinePolicy().decide(question)
 

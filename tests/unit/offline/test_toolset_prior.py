@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 from agent.offer.candidates import ToolCandidate, ToolsetPrior
 from agent.policy.protocol import MoveQuestion
 from domain.memory import Memory, RecalledMemory
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 from offline.toolset_prior import choose_by_toolset
 from tests.flows.small_world import REMOVE
 
 
 def doc(toolset: str, api: str, method: str = "GET") -> ToolDoc:
-    return ToolDoc(id=tool_id("c", toolset, api), category="c", toolset=toolset, api=api, function=api, method=method)
+    return ToolDoc(
+        id=make_tool_id("c", toolset, api), category="c", toolset=toolset, api=api, function=api, method=method
+    )
 
 
 CLIPS, DETAILS, LINKS, TUBE = doc("kick", "clips"), doc("kick", "details"), doc("kick", "links"), doc("tube", "clips")
@@ -40,7 +42,7 @@ def situation(*path: ToolDoc, kin: dict[ToolId, ToolsetPrior] | None = None) -> 
 
 def served_with(tools: int) -> RecalledMemory:
     """A memory of a request that so many tools served."""
-    path = tuple(tool_id("other", "set", f"t{number}") for number in range(tools))
+    path = tuple(make_tool_id("other", "set", f"t{number}") for number in range(tools))
     memory = Memory(id=f"m{tools}", owner="", request="r", pattern="r", path=path, at=datetime(2026, 1, 1, tzinfo=UTC))
     return RecalledMemory(memory=memory, similarity=0.5)
 

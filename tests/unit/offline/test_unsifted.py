@@ -6,7 +6,7 @@ import pytest
 
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome, StepResult
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from offline.reader import EnglishReader
 
 PLOTS: list[JsonObject] = [
@@ -18,7 +18,7 @@ PLOTS: list[JsonObject] = [
 
 def tool(api: str, *needs: Parameter) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("garden", "plots", api),
+        id=make_tool_id("garden", "plots", api),
         category="garden",
         toolset="plots",
         api=api,

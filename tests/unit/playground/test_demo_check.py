@@ -6,7 +6,7 @@ import pytest
 
 from domain.event import CallFinished, Event, RunFinished, RunOutcome, StepBacktracked
 from domain.plan import StepResult, StepStatus
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from domain.usage import Usage
 from playground.demo_check import MAX_ANSWER, judge, numbers_in
 from playground.demo_requests import DemoRequest, demo_requests
@@ -26,7 +26,7 @@ def called(api: str, status: StepStatus) -> CallFinished:
 
 
 def the(api: str) -> ToolId:
-    return tool_id("Weather", "Meteo Classic", api)
+    return make_tool_id("Weather", "Meteo Classic", api)
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,16 @@ from typing import Literal
 
 import numpy as np
 
-from domain.tool import Parameter, ToolDoc, tool_id
-from retriever.calibration import UNSCALED, CosineScale
-from retriever.embedders.sentence_embedder import BaseEmbedder
+from domain.tool import Parameter, ToolDoc, make_tool_id
+from retriever.calibration import REFERENCE_SCALE, CosineScale
+from retriever.embedders.base import BaseEmbedder
 from retriever.index import Vectors
 from retriever.words import split_terms
 
 
 def document(api: str, description: str = "", toolset: str = "Weather Station", category: str = "Weather") -> ToolDoc:
     return ToolDoc(
-        id=tool_id(category, toolset, api),
+        id=make_tool_id(category, toolset, api),
         category=category,
         toolset=toolset,
         api=api,
@@ -47,5 +47,5 @@ class BagEmbedder(BaseEmbedder):
                 row[hashlib.blake2b(word.encode()).digest()[0] % self.dimension] += 1
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
-    async def scale(self) -> CosineScale:
-        return UNSCALED
+    async def get_cosine_scale(self) -> CosineScale:
+        return REFERENCE_SCALE

@@ -10,18 +10,18 @@ import pytest
 
 from retriever.backends.exact import ExactIndex
 from retriever.calibration import (
-    REFERENCE,
+    REFERENCE_CALIBRATION,
     REFERENCE_ENCODER,
-    UNSCALED,
+    REFERENCE_SCALE,
     EncoderCalibration,
     LinearMap,
     PairCosines,
     build_scale,
-    calibrate,
+    get_calibration,
     measure_calibration,
 )
-from retriever.embedders.bundled import BundledEmbedder
-from retriever.embedders.sentence_embedder import BaseEmbedder
+from retriever.embedders.base import BaseEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 from retriever.index import Embedder, Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -37,7 +37,7 @@ class Shifted(BaseEmbedder):
         self.identity = f"shifted {slope} {offset}"
         self.dimension = 385
         self._parts = np.sqrt(np.array([slope, offset], np.float32))
-        self._bundled = BundledEmbedder()
+        self._bundled = OnnxEmbedder()
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
         plain = await self._bundled.embed(texts, role)
@@ -67,18 +67,20 @@ class Chance(BaseEmbedder):
 
 
 async def test_the_reference_is_the_bundled_encoders() -> None:
-    bundled = BundledEmbedder()
+    bundled = OnnxEmbedder()
     assert bundled.identity == REFERENCE_ENCODER
     measured = await measure_calibration(bundled)
     for kind in ("tools", "requests", "documents"):
         # int8 products differ a little from processor to processor
-        assert getattr(measured, kind).model_dump() == pytest.approx(getattr(REFERENCE, kind).model_dump(), abs=0.02)
+        assert getattr(measured, kind).model_dump() == pytest.approx(
+            getattr(REFERENCE_CALIBRATION, kind).model_dump(), abs=0.02
+        )
 
 
 async def test_the_bundled_encoders_cosines_stay_as_they_are_to_the_bit() -> None:
-    assert await calibrate(BundledEmbedder()) is REFERENCE
-    scale = await BundledEmbedder().scale()
-    assert scale is UNSCALED
+    assert await get_calibration(OnnxEmbedder()) is REFERENCE_CALIBRATION
+    scale = await OnnxEmbedder().get_cosine_scale()
+    assert scale is REFERENCE_SCALE
     cosines = np.array([[0.1234567, -0.5], [1.0000001, 0.0]], np.float32)
     assert scale.tools.map(cosines) is cosines
     assert scale.requests.map(1.0000001) == 1.0000001
@@ -101,10 +103,10 @@ async def test_a_search_by_shifted_cosines_gives_the_same_scores(tmp_path: Path)
         index, lexical = ExactIndex(), LexicalIndex(tmp_path / name)
         await index.setup(embedder.identity, embedder.dimension)
         await index_tools(stream(TOOLS), embedder, index, lexical)
-        hits = await ToolSearch(embedder, index, lexical).start_tools("Will it be warm in Paris tomorrow?", 5)
+        hits = await ToolSearch(embedder, index, lexical).find_tools("Will it be warm in Paris tomorrow?", 5)
         return {hit.id: hit.score for hit in hits}
 
-    wanted = await scores(BundledEmbedder(), "bundled")
+    wanted = await scores(OnnxEmbedder(), "bundled")
     assert await scores(Shifted(0.3, 0.7), "shifted") == pytest.approx(wanted, abs=0.03)
 
 
@@ -125,14 +127,14 @@ async def test_kinds_of_pairs_have_scales_of_their_own() -> None:
     """An instruction before requests makes them alike, and moves nothing else."""
     found = EncoderCalibration(
         identity="e",
-        tools=REFERENCE.tools,
+        tools=REFERENCE_CALIBRATION.tools,
         requests=PairCosines(unrelated=0.6, upper=0.65, related=0.9),
-        documents=REFERENCE.documents,
+        documents=REFERENCE_CALIBRATION.documents,
     )
     scale = build_scale(found)
     assert scale.tools.map(0.5) == pytest.approx(0.5)
-    assert scale.requests.map(0.6) == pytest.approx(REFERENCE.requests.unrelated)
-    assert scale.requests.map(0.9) == pytest.approx(REFERENCE.requests.related)
+    assert scale.requests.map(0.6) == pytest.approx(REFERENCE_CALIBRATION.requests.unrelated)
+    assert scale.requests.map(0.9) == pytest.approx(REFERENCE_CALIBRATION.requests.related)
 
 
 async def test_words_alone_can_be_calibrated() -> None:

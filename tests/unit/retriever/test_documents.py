@@ -1,4 +1,4 @@
-from retriever.documents import build_dense_text, build_lexical_text, hash_text
+from retriever.document_texts import build_dense_text, build_lexical_text, hash_text
 from tests.unit.retriever.samples import document
 
 

@@ -14,8 +14,8 @@ import pytest
 import qdrant_edge
 
 from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
-from domain.tool import ToolId, tool_id
-from retriever.backends.edge import EdgeIndex, point_id
+from domain.tool import ToolId, make_tool_id
+from retriever.backends.edge import EdgeIndex, build_point_uuid
 from retriever.backends.edge_folder import EdgeFolder
 from retriever.index import VectorPoint
 
@@ -41,7 +41,7 @@ asyncio.run(main())
 
 
 def points(count: int) -> list[VectorPoint]:
-    return [VectorPoint(tool_id("c", "t", str(n)), VECTOR, "d", "c") for n in range(count)]
+    return [VectorPoint(make_tool_id("c", "t", str(n)), VECTOR, "d", "c") for n in range(count)]
 
 
 async def opened(folder: Path) -> EdgeIndex:
@@ -55,8 +55,8 @@ async def test_sixteen_bits_a_number(tmp_path: Path) -> None:
     await index.setup("model", 384)
     drawn = np.random.default_rng(1).normal(size=384).astype(np.float32)
     drawn /= np.linalg.norm(drawn)
-    await index.put([VectorPoint(tool_id("c", "t", "0"), drawn, "d", "c")])
-    (kept,) = (await index.fetch_vectors([tool_id("c", "t", "0")])).values()
+    await index.put([VectorPoint(make_tool_id("c", "t", "0"), drawn, "d", "c")])
+    (kept,) = (await index.fetch_vectors([make_tool_id("c", "t", "0")])).values()
     await index.close()
     assert not np.array_equal(kept, drawn), "32 bits would be looked at in twice the time"
     assert kept == pytest.approx(drawn, abs=1e-4)
@@ -93,18 +93,18 @@ async def test_of_what_was_read_only_so_much_is_kept(tmp_path: Path, monkeypatch
 
     def counted(tool: ToolId) -> UUID:
         read.append(tool)
-        return point_id(tool)
+        return build_point_uuid(tool)
 
     index = await opened(tmp_path)
     await index.put(points(5))
-    monkeypatch.setattr("retriever.backends.edge._KEPT", 2)
-    monkeypatch.setattr("retriever.backends.edge.point_id", counted)
+    monkeypatch.setattr("retriever.backends.edge._MAX_CACHED_VECTORS", 2)
+    monkeypatch.setattr("retriever.backends.edge.build_point_uuid", counted)
     asked = np.stack([VECTOR, -VECTOR])
     for ids, new in (([0, 1, 2, 3, 4], [0, 1, 2, 3, 4]), ([4, 0], [0]), ([1, 4], [1]), ([0], [0])):
-        tools = [tool_id("c", "t", str(n)) for n in ids]
+        tools = [make_tool_id("c", "t", str(n)) for n in ids]
         found = await index.compute_cosines(asked, tools)
         assert {tool: row.tolist() for tool, row in found.items()} == {tool: [1, -1] for tool in tools}
-        assert read == [tool_id("c", "t", str(n)) for n in new]
+        assert read == [make_tool_id("c", "t", str(n)) for n in new]
         read.clear()
     await index.close()
 
@@ -148,7 +148,7 @@ def _fails(*_: object) -> None:
 
 
 async def cleared(folder: Path, identity: str) -> None:
-    await asyncio.to_thread(EdgeFolder(folder).remove_other_vectors, identity, DIMENSION)
+    await asyncio.to_thread(EdgeFolder(folder).remove_vectors_of_other_encoder, identity, DIMENSION)
 
 
 async def test_what_another_encoder_left_can_be_cleared_away(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ async def test_acknowledged_batches_survive_kill(tmp_path: Path) -> None:
     index = await opened(tmp_path)
     digests = await index.fetch_digests()
     await index.close()
-    assert {tool_id("c", str(n), str(k)) for n in range(acknowledged + 1) for k in range(5)} <= digests.keys()
+    assert {make_tool_id("c", str(n), str(k)) for n in range(acknowledged + 1) for k in range(5)} <= digests.keys()
 
 
 async def test_a_crash_while_creating_is_made_good(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ async def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 async def test_a_wrong_dimension_is_an_error_not_a_crash(tmp_path: Path) -> None:
     index = await opened(tmp_path)
     with pytest.raises(UnavailableError, match="cannot write vectors"):
-        await index.put([VectorPoint(tool_id("c", "t", "a"), np.ones(7, np.float32), "d", "c")])
+        await index.put([VectorPoint(make_tool_id("c", "t", "a"), np.ones(7, np.float32), "d", "c")])
     assert await index.count() == 0
     await index.close()
 

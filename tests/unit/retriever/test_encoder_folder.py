@@ -12,8 +12,8 @@ from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
 from domain.errors import UnavailableError, UsageError
-from retriever.documents import TEMPLATE_VERSION
-from retriever.embedders.bundled import BUNDLED_FOLDER, BundledEmbedder
+from retriever.document_texts import TEMPLATE_VERSION
+from retriever.embedders.onnx_embedder import BUNDLED_FOLDER, OnnxEmbedder
 from retriever.encoder_folder import CONFIG_FILE, EncoderConfig, hash_encoder, read_encoder_config, write_encoder_config
 from retriever.index import Vectors
 from retriever.training.export import infer_encoder_config
@@ -43,7 +43,7 @@ def unit(vector: Vectors) -> Vectors:
 
 
 async def test_a_vector_may_be_of_the_first_token() -> None:
-    embedder = BundledEmbedder(config=EncoderConfig(pooling="cls", query_prefix="find: "))
+    embedder = OnnxEmbedder(config=EncoderConfig(pooling="cls", query_prefix="find: "))
     (asked,) = await embedder.embed([RAIN], "query")
     (document,) = await embedder.embed([RAIN], "document")
     assert asked == pytest.approx(unit(states(f"find: {RAIN}")[0][0]), abs=1e-5)
@@ -51,15 +51,15 @@ async def test_a_vector_may_be_of_the_first_token() -> None:
 
 
 async def test_sentences_are_then_read_apart() -> None:
-    embedder = BundledEmbedder(config=EncoderConfig(pooling="cls"))
-    one, (whole,) = await embedder.read([f"{RAIN} {MONEY}", RAIN])
+    embedder = OnnxEmbedder(config=EncoderConfig(pooling="cls"))
+    one, (whole,) = await embedder.embed_requests([f"{RAIN} {MONEY}", RAIN])
     assert one[1] == pytest.approx(whole, abs=1e-5)
     assert one[2] == pytest.approx(unit(states(MONEY)[0][0]), abs=1e-5)
 
 
 async def test_what_stands_before_a_request_belongs_to_none_of_its_sentences() -> None:
-    embedder = BundledEmbedder(config=EncoderConfig(query_prefix="find: "))
-    (found,) = await embedder.read([f"{RAIN} {MONEY}"])
+    embedder = OnnxEmbedder(config=EncoderConfig(query_prefix="find: "))
+    (found,) = await embedder.embed_requests([f"{RAIN} {MONEY}"])
     tokens, offsets = states(f"find: {RAIN} {MONEY}")
     begin, cut = len("find: "), len(f"find: {RAIN}")
     first = [row for row, (start, end) in enumerate(offsets) if begin <= start < end <= cut]
@@ -69,7 +69,7 @@ async def test_what_stands_before_a_request_belongs_to_none_of_its_sentences() -
 
 
 async def test_texts_are_cut_where_the_form_says() -> None:
-    embedder = BundledEmbedder(config=EncoderConfig(query_tokens=12, document_tokens=8))
+    embedder = OnnxEmbedder(config=EncoderConfig(query_tokens=12, document_tokens=8))
     (asked,) = await embedder.embed([f"{RAIN} {MONEY}"], "query")
     (document,) = await embedder.embed([f"{RAIN} {MONEY}"], "document")
     tokens = [f"{RAIN} please convert 20", "will it rain in rome tomorrow"]  # and the two around a text
@@ -86,18 +86,18 @@ async def test_texts_are_cut_where_the_form_says() -> None:
 )
 async def test_lengths_that_cannot_be_are_told_at_once(form: EncoderConfig, told: str) -> None:
     with pytest.raises(UnavailableError, match=told):
-        await BundledEmbedder(config=form).embed([RAIN], "query")
+        await OnnxEmbedder(config=form).embed([RAIN], "query")
 
 
 def test_an_encoder_of_ones_own_is_not_named_like_the_bundled_one(folder: Path) -> None:
     write_encoder_config(EncoderConfig(query_tokens=64), folder)
-    own = BundledEmbedder(1, folder, hash_encoder(folder), read_encoder_config(folder))
+    own = OnnxEmbedder(1, folder, hash_encoder(folder), read_encoder_config(folder))
     assert own.identity == f"encoder:{hash_encoder(folder)[:16]}:text{TEMPLATE_VERSION}:384"
 
 
 async def test_a_short_first_sentence_stays_none_with_a_prefix() -> None:
-    embedder = BundledEmbedder(config=EncoderConfig(query_prefix="find this: "))
-    (found,) = await embedder.read([f"Hello there, friend. {RAIN} {MONEY}"])
+    embedder = OnnxEmbedder(config=EncoderConfig(query_prefix="find this: "))
+    (found,) = await embedder.embed_requests([f"Hello there, friend. {RAIN} {MONEY}"])
     assert len(found) == 1 + 2
 
 
@@ -113,7 +113,7 @@ def test_the_form_names_an_encoder_too(folder: Path) -> None:
 
 async def test_a_wrong_dimension_is_told(folder: Path) -> None:
     with pytest.raises(UnavailableError, match="gives 384 numbers, not 768"):
-        await BundledEmbedder(folder=folder, config=EncoderConfig(dimension=768)).embed([RAIN], "query")
+        await OnnxEmbedder(folder=folder, config=EncoderConfig(dimension=768)).embed([RAIN], "query")
 
 
 def test_the_pooling_of_sentence_transformers_is_taken(tmp_path: Path) -> None:

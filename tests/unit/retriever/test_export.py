@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from domain.errors import UnavailableError
-from retriever.embedders.bundled import BUNDLED_FOLDER, BundledEmbedder
+from retriever.embedders.onnx_embedder import BUNDLED_FOLDER, OnnxEmbedder
 from retriever.encoder_folder import EncoderConfig, read_encoder_config
 from retriever.training.export import export_encoder, find_bundled_source
 
@@ -24,7 +24,7 @@ async def test_what_is_exported_runs_without_torch(tmp_path: Path) -> None:
     assert report.dimension == 384
     assert report.mean_cosine > 0.98
     assert report.size < 25_000_000
-    made = BundledEmbedder(folder=tmp_path / "model")
+    made = OnnxEmbedder(folder=tmp_path / "model")
     vectors = await made.embed([*TEXTS, "will it rain in Rome tomorrow"], "document")
     assert (vectors**2).sum(axis=1) == pytest.approx(np.ones(4), abs=1e-3)
     assert int((vectors[:3] @ vectors[3]).argmax()) == 0
@@ -47,7 +47,7 @@ async def test_the_kin_of_roberta_counts_positions_its_own_way(tmp_path: Path) -
     assert (report.dimension, read.dimension, read.pooling) == (32, 32, "cls")
     assert (read.query_tokens, read.document_tokens) == (40, 40)  # its positions, less those that padding takes
     assert report.lowest_cosine > 0.98  # to what the model itself says
-    made = BundledEmbedder(folder=tmp_path / "model", config=read)
+    made = OnnxEmbedder(folder=tmp_path / "model", config=read)
     assert (await made.embed([*TEXTS, "rain " * 60], "query")).shape == (4, 32)
 
 

@@ -16,7 +16,7 @@ DOCUMENTS = [document(f"api {n}", f"text {n}") for n in range(25)]
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    monkeypatch.setattr(indexing, "_BATCH", 10)
+    monkeypatch.setattr(indexing, "_BATCH_SIZE", 10)
 
 
 @pytest.fixture

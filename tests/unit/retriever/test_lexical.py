@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import StoreVersionError, UnavailableError
-from domain.tool import ToolId, tool_id
-from retriever import lexical_files
+from domain.tool import ToolId, make_tool_id
+from retriever import lexical
 from retriever.lexical import LexicalIndex, LexicalMatch, LexicalParameters
 from retriever.words import split_terms
 
@@ -87,7 +87,7 @@ async def test_a_failed_write_keeps_the_former_index(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(lexical_files.np, "save", full)
+    monkeypatch.setattr(lexical.np, "save", full)
     with pytest.raises(UnavailableError, match="No space left on device; the former one is kept"):
         await index.put({ToolId("w/s/sun"): "sunrise"})
     monkeypatch.undo()
@@ -137,7 +137,7 @@ async def test_whatever_happened_to_the_files_they_are_made_anew(
 async def test_another_format_is_refused_for_reading_and_made_anew(
     index: LexicalIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical_files, "_FORMAT", "later")
+    monkeypatch.setattr(lexical, "_FORMAT", "later")
     later = LexicalIndex(tmp_path / "lexical")
     with pytest.raises(StoreVersionError, match="index the tools again"):
         await later.match("weather")
@@ -198,7 +198,7 @@ WORDS = [
 def some_texts(seed: int, count: int) -> dict[ToolId, str]:
     chance = Random(seed)
     return {
-        tool_id("c", "s", f"{number:03}-{seed}"): " ".join(chance.choices(WORDS, k=chance.randint(1, 30)))
+        make_tool_id("c", "s", f"{number:03}-{seed}"): " ".join(chance.choices(WORDS, k=chance.randint(1, 30)))
         for number in range(count)
     }
 

@@ -79,8 +79,8 @@ def test_the_one_that_comes_along_can_be_read() -> None:
 
 
 async def test_the_order_is_the_re_rankers_and_the_scores_stay(tmp_path: Path) -> None:
-    plain = await (await search(tmp_path / "a", None, None)).start_tools("weather forecast for a city", 4)
-    turned = await (await search(tmp_path / "b", build_reranker(learnt(fused=-1.0)), None)).start_tools(
+    plain = await (await search(tmp_path / "a", None, None)).find_tools("weather forecast for a city", 4)
+    turned = await (await search(tmp_path / "b", build_reranker(learnt(fused=-1.0)), None)).find_tools(
         "weather forecast for a city", 4
     )
     assert [hit.id for hit in turned] == [hit.id for hit in plain][::-1]
@@ -89,10 +89,10 @@ async def test_the_order_is_the_re_rankers_and_the_scores_stay(tmp_path: Path) -
 
 async def test_what_was_walked_beside_a_strong_tool_is_found_too(tmp_path: Path) -> None:
     asked = "weather forecast"
-    without = await (await search(tmp_path / "a", None, None, candidates=1)).start_tools(asked, 1)
+    without = await (await search(tmp_path / "a", None, None, candidates=1)).find_tools(asked, 1)
     assert [hit.id for hit in without] == [FORECAST.id]
     linked = build_reranker(learnt(linked=1.0))
-    found = await (await search(tmp_path / "b", linked, Walks(), candidates=1)).start_tools(asked, 2)
+    found = await (await search(tmp_path / "b", linked, Walks(), candidates=1)).find_tools(asked, 2)
     assert LOCATE.id in {hit.id for hit in found}
 
 
@@ -118,9 +118,9 @@ async def test_without_a_re_ranker_no_walk_is_asked_for_and_no_tool_set_looked_t
         stream([FORECAST, other, *(document(f"rain{n}", "weather") for n in range(5))]), embedder, index, lexical
     )
     plain = ToolSearch(embedder, index, lexical, SearchParameters(candidates=1), None, Unasked())
-    assert other.id not in {hit.id for hit in await plain.start_tools("weather forecast", 2)}
+    assert other.id not in {hit.id for hit in await plain.find_tools("weather forecast", 2)}
     assert index.reads == 1
-    await ToolSearch(embedder, index, lexical, SearchParameters(candidates=1), build_reranker(learnt())).start_tools(
+    await ToolSearch(embedder, index, lexical, SearchParameters(candidates=1), build_reranker(learnt())).find_tools(
         "weather forecast", 2
     )
     assert index.reads == 3
@@ -129,7 +129,7 @@ async def test_without_a_re_ranker_no_walk_is_asked_for_and_no_tool_set_looked_t
 async def test_what_served_a_request_alike_is_found_too(tmp_path: Path) -> None:
     alike = build_reranker(learnt(most_alike_that_it_served=1.0))
     search_ = await search(tmp_path, alike, Walks(), candidates=1)
-    assert (await search_.start_tools("weather forecast", 2))[0].id == MONEY.id
-    of_category = await search_.start_tools("weather forecast", 4, {"category": FORECAST.category})
+    assert (await search_.find_tools("weather forecast", 2))[0].id == MONEY.id
+    of_category = await search_.find_tools("weather forecast", 4, {"category": FORECAST.category})
     assert of_category
     assert MONEY.id not in {hit.id for hit in of_category}, "of another category"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from domain.errors import ModelUnavailableError, UsageError
-from retriever.embedders.service import MAX_CHARS
+from retriever.embedders.embedding_service import MAX_CHARS
 from retriever.index import Embedder
 from retriever.words import split_sentences
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
@@ -52,7 +52,7 @@ async def test_prefixes_and_the_bound_of_a_text() -> None:
 async def test_requests_and_their_sentences_go_in_one_batch() -> None:
     asked = "One two three four. Five six seven eight."
     async with embedding(embedding_query_prefix="query: ") as (embedder, server):
-        both, alone = await embedder.read([asked, "nine"])
+        both, alone = await embedder.embed_requests([asked, "nine"])
         assert both == pytest.approx(await embedder.embed([asked, *split_sentences(asked)], "query"))
         assert alone == pytest.approx(await embedder.embed(["nine"], "query"))
     assert texts(server)[0] == [f"query: {one}" for one in (asked, *split_sentences(asked), "nine")]

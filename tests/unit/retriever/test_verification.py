@@ -9,11 +9,10 @@ import pytest
 
 from domain.tool import ToolDoc, ToolId
 from retriever.backends.exact import ExactIndex
-from retriever.embedders.sentence_embedder import BaseEmbedder
+from retriever.embedders.base import BaseEmbedder
 from retriever.index import Embedder, Vectors
-from retriever.indexing import index_tools
+from retriever.indexing import IndexComparison, compare_indexes, index_tools, repair_indexes
 from retriever.lexical import LexicalIndex, LexicalParameters
-from retriever.verification import IndexComparison, compare_indexes, repair_indexes
 from tests.contract.graph_samples import A, B, C, document
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from domain.event import AnswerDelta, ProgramRefused, RunFinished
-from domain.learning_events import SolutionTaken
+from domain.event import AnswerDelta, ProgramRefused, RunFinished, SolutionTaken
 from domain.usage import Usage
 from tests.unit.agent.program_events import broken, calls, ended, program, run_of
 

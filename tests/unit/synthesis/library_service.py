@@ -10,7 +10,7 @@ from agent.execution.executor import CallResult
 from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 ADA, BEA = "8f14e45fceea167a5a36dedd", "45c48cce2e2d7fbdea1afc51"
 PEOPLE: dict[str, JsonObject] = {
@@ -33,7 +33,7 @@ def _list(called: str, **fields: JsonValue) -> str:
 
 def _tool(api: str, description: str, answer: str, *parameters: Parameter) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("Books", "Readers", api),
+        id=make_tool_id("Books", "Readers", api),
         category="Books",
         toolset="Readers",
         api=api,

@@ -5,17 +5,17 @@ import json
 import pytest
 
 from domain.model import JsonObject
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from graph.walks import FeedGraph
 from synthesis.combinations import enumerate_combinations
-from synthesis.documents import find_echo_field, find_label_field, find_named_label
+from synthesis.field_labels import find_echo_field, find_label_field, find_named_label
 from synthesis.intent_program import write_program
 from synthesis.intents import QueryPath, enumerate_intents, get_first_item_path
 from synthesis.questions import render_questions
 from tests.unit.synthesis.library_service import FRIENDS_OF, SEARCH
 
 COUNTRY = ToolDoc(
-    id=tool_id("Facts", "World", "find_country"),
+    id=make_tool_id("Facts", "World", "find_country"),
     category="Facts",
     toolset="World",
     api="find_country",
@@ -70,7 +70,7 @@ def test_a_list_that_one_thing_has_is_not_a_list_of_such_things() -> None:
         if each.output is not None and each.output.path == "languages[]"
     )
     course = QueryPath(languages)
-    assert course.names_one_thing()
+    assert course.identifies_one_thing()
     assert course.resolve_lookup_path(0, "languages[]") == "languages[]"
     asked = {each.kind: render_questions(each, write_program(each).inputs)[0] for each in enumerate_intents(course)}
     assert asked == {

@@ -4,15 +4,15 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from domain.tool import ToolDoc, tool_id
-from synthesis import mining
-from synthesis.mining import group_by_toolset, mine_toolsets
+from domain.tool import ToolDoc, make_tool_id
+from synthesis import combinations
+from synthesis.combinations import group_by_toolset, mine_toolsets
 
 
 def document(toolset: str, api: str) -> ToolDoc:
     return ToolDoc.model_validate(
         {
-            "id": tool_id("Any", toolset, api),
+            "id": make_tool_id("Any", toolset, api),
             "category": "Any",
             "toolset": toolset,
             "api": api,
@@ -63,7 +63,7 @@ async def test_one_tool_set_alone() -> None:
 
 
 async def test_what_is_beyond_a_cap_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mining, "MOST", 1)
+    monkeypatch.setattr(combinations, "MAX_COMBINATIONS", 1)
     found = [one async for one in mine_toolsets(aiter(Stream(TOOLS)), toolset="A")]
     counts = found[0].counts
     assert counts.walks == {1: 1}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from domain.model import JsonObject
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from graph.feed_graph import FeedGraph
 from synthesis.combinations import enumerate_combinations
 from synthesis.intent_program import write_program
@@ -66,7 +66,7 @@ def test_people_are_asked_for_as_people_and_called_by_their_names_alone() -> Non
 def asked_of(api: str, schema: JsonObject, *parameters: str) -> list[str]:
     """The first question for each field of a function's answer."""
     tool = ToolDoc(
-        id=tool_id("Any", "Any", api),
+        id=make_tool_id("Any", "Any", api),
         category="Any",
         toolset="Any",
         api=api,

@@ -9,8 +9,7 @@ from domain.tool import ToolDoc, ToolId
 from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_recordings import SqliteRecordings
 from synthesis.input_values import InputValueFinder
-from synthesis.program_trial import ReadOnlyCaller
-from synthesis.recorded_executor import RecordedExecutor
+from synthesis.program_trial import ReadOnlyCaller, RecordedExecutor
 from synthesis.solution_builder import CombinationOutcome, SolutionBuilder
 from tests.unit.synthesis.library_service import TOOLS, ReadersService, sandbox
 from tests.unit.synthesis.test_forging import one

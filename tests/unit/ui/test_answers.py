@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from domain.plan import StepResult
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from tests.unit.ui.served import HOSTILE
 from ui.answer_evidence import evidence
 from ui.answer_parts import Items, Note, Sentences, Source, Table, answer_parts, asked_first
@@ -12,7 +12,7 @@ from ui.answer_view import table_html
 from ui.calls import Call
 from ui.people import spoken, value_told
 
-PLACES = tool_id("Geo", "Atlas Places", "search_places")
+PLACES = make_tool_id("Geo", "Atlas Places", "search_places")
 DAYS = "2026-01-01: New Year's Day; 2026-03-23: Midsummer Fair; 2026-07-20: Feast of Bells"
 RATE = "from currency: VDK; to currency: MRV; amount: 250; rate: 1.17; converted amount: 293.03 [2]"
 

@@ -6,12 +6,12 @@ from streamlit.testing.v1 import AppTest
 
 from domain.event import CallFinished, CallStarted, Event, RunFinished
 from domain.plan import StepResult
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from domain.usage import Usage
 from tests.unit.ui.served import HOSTILE
 from tests.unit.ui.telling import told
 
-TOOL = tool_id("c", "Set", "find")
+TOOL = make_tool_id("c", "Set", "find")
 
 
 def page(bodies: list[str]) -> None:

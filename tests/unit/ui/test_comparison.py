@@ -4,12 +4,12 @@ from domain.event import CallFinished, CallStarted, Event, ProgramRefused, Progr
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from tests.unit.ui.telling import told
 from ui.comparison import call_differences, program_text, text_differences
 from ui.run_state import RunState, run_state
 
-FIND, LOOK = tool_id("c", "s", "find"), tool_id("c", "s", "look")
+FIND, LOOK = make_tool_id("c", "s", "find"), make_tool_id("c", "s", "look")
 
 
 def story(*calls: tuple[str, JsonObject, str]) -> RunState:

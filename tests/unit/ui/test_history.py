@@ -15,7 +15,7 @@ from domain.event import CallFinished, CallStarted, Event, ProgramEnded, Program
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from domain.usage import Usage
 from tests.unit.ui.served import HOSTILE, Served
 from tests.unit.ui.telling import told
@@ -30,7 +30,7 @@ RUN: dict[str, Any] = {
     "calls": 3, "usage": {"total_seconds": 2.5, "prompt_tokens": 900, "completion_tokens": 100}, "last_event": 5,
 }  # fmt: skip
 OTHER = RUN | {"id": "r2", "request": HOSTILE, "outcome": None, "status": "waiting", "calls": None, "verdict": None}
-TOOL = tool_id("c", "Set", "get_item")
+TOOL = make_tool_id("c", "Set", "get_item")
 PATHS = ("/runs", "/runs/tools", "/runs/{run_id}/rerun", "/runs/{run_id}/verdict")
 ROUTES = {"paths": dict[str, JsonObject]({f"/api/v1{path}": {} for path in PATHS})}
 

@@ -9,12 +9,12 @@ def page(*, by_program: bool) -> None:
     from domain.event import CallFinished, CallStarted, Event, ProgramStarted
     from domain.plan import StepResult
     from domain.program import Program
-    from domain.tool import tool_id
+    from domain.tool import make_tool_id
     from tests.unit.ui.telling import told
     from ui.run_state import run_state
     from ui.run_view import draw
 
-    tool, text = tool_id("c", "Set", "get_item"), "for number in range(499):\n    await get_item(number=number)\n"
+    tool, text = make_tool_id("c", "Set", "get_item"), "for number in range(499):\n    await get_item(number=number)\n"
     events: list[Event] = [ProgramStarted(number=1, program=Program(text=text, tools={"get_item": tool}))] * by_program
     for number in range(1, 500):
         site = f"1:{text.index('get_item')}#{number}-0" if by_program else ""

@@ -4,12 +4,12 @@ import pytest
 from pydantic import JsonValue
 
 from domain.plan import StepResult
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from ui.calls import Call
 from ui.near_matches import Known, NearMatch, found_nothing, near_matches, taken_before
 from ui.run_state import RunState
 
-COUNTRY = tool_id("c", "Facts", "find_country")
+COUNTRY = make_tool_id("c", "Facts", "find_country")
 REQUEST = "Which holidays does calderia have?"
 
 

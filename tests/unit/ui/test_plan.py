@@ -6,14 +6,14 @@ import httpx
 import pytest
 
 from domain.plan import PlanDocument, PlannedStep
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from ui.account import Account
 from ui.client import Client
 from ui.plan_edits import filled, moved, removed
 from ui.replies import LoggedIn
 from ui.screens.draft import Draft
 
-A, B, C = (PlannedStep(tool=tool_id("c", "s", name), arguments={"n": 1}) for name in "abc")
+A, B, C = (PlannedStep(tool=make_tool_id("c", "s", name), arguments={"n": 1}) for name in "abc")
 
 
 class Server:

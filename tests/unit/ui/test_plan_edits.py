@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.plan import PlanDocument, PlannedStep, Take
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from ui.plan_edits import added, filled, moved, removed
 
-A, B, C, D = (tool_id("c", "s", name) for name in "abcd")
+A, B, C, D = (make_tool_id("c", "s", name) for name in "abcd")
 
 
 def plan() -> PlanDocument:

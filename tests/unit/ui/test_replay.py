@@ -17,7 +17,7 @@ from domain.event import (
 )
 from domain.plan import StepResult
 from domain.program import Program
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from domain.usage import Usage
 from tests.unit.ui.telling import raw
 from ui.event_words import event_told
@@ -25,7 +25,7 @@ from ui.replay import Replay
 from ui.run_state import RunState, run_state
 from ui.stream import Told
 
-TOOL, TEXT = tool_id("c", "Set", "get_item"), "for n in range(9):\n    await get_item(n=n)\n'done'"
+TOOL, TEXT = make_tool_id("c", "Set", "get_item"), "for n in range(9):\n    await get_item(n=n)\n'done'"
 BEGAN = datetime(2026, 1, 2, tzinfo=UTC)
 
 

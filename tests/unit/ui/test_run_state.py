@@ -6,21 +6,22 @@ from domain.event import (
     CallStarted,
     CandidatesConsidered,
     ConsideredTool,
+    NoSolution,
     ProgramStarted,
     RunFinished,
+    SolutionTaken,
     StepBacktracked,
     StepChosen,
 )
-from domain.learning_events import NoSolution, SolutionTaken
 from domain.plan import Binding, StepResult
 from domain.program import Program
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from domain.usage import Usage
 from tests.unit.ui.telling import raw, told
 from ui.run_state import given_values, run_state
 from ui.run_summary import from_library, summary
 
-FIRST, SECOND = tool_id("c", "s", "first"), tool_id("c", "s", "second")
+FIRST, SECOND = make_tool_id("c", "s", "first"), make_tool_id("c", "s", "second")
 
 
 def considered(tool: ToolId, weight: float) -> ConsideredTool:
@@ -115,7 +116,7 @@ def test_values_that_were_fixed_before_the_run_are_told_once() -> None:
 
 
 def test_a_call_that_lacks_a_key_is_noticed() -> None:
-    tool = tool_id("c", "s", "a")
+    tool = make_tool_id("c", "s", "a")
     for note, lacks in (("a key is needed for h:1: keep it", True), ("HTTP 500", False)):
         ended = CallFinished(step=1, result=StepResult(tool=tool, status="failed", note=note))
         assert run_state([told(1, ended)]).lacks_a_key == lacks

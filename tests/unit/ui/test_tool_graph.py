@@ -5,12 +5,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.tool import FINISH, ToolId, tool_id
+from domain.tool import FINISH, ToolId, make_tool_id
 from ui.library import Feed, Neighbours, Walk
 from ui.tool_graph import SHOWN, best_of_each, neighbours_dot, told_neighbours
 from ui.walk_graph import quoted
 
-HERE, ONE, OTHER = (tool_id("c", "s", name) for name in ("here", "one", "other"))
+HERE, ONE, OTHER = (make_tool_id("c", "s", name) for name in ("here", "one", "other"))
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -47,7 +47,7 @@ def test_a_tool_that_is_walked_to_and_fed_stands_once_on_a_side() -> None:
 
 def test_the_end_of_a_request_is_named_and_only_so_many_are_drawn() -> None:
     assert told_neighbours(Neighbours(after=[Walk(tool=FINISH, weight=1.0)])) == "after it the end of a request, 1.00"
-    many = [Walk(tool=tool_id("c", "s", f"t{number}")) for number in range(SHOWN + 5)]
+    many = [Walk(tool=make_tool_id("c", "s", f"t{number}")) for number in range(SHOWN + 5)]
     assert sum("here ->" in line for line in lines(Neighbours(after=many))) == SHOWN
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.event import CandidatesConsidered, Event, StepBacktracked, StepChosen
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from tests.unit.ui.telling import told
 from tests.unit.ui.test_run_state import considered
 from ui.run_state import RunState, run_state
@@ -29,7 +29,7 @@ def walked(*tools: ToolId, reason: str = "why not") -> RunState:
 
 
 def test_all_that_the_walk_went_to_is_drawn_and_the_rest_counted() -> None:
-    tools = [tool_id("c", "s", f"tool{number}") for number in range(9)]
+    tools = [make_tool_id("c", "s", f"tool{number}") for number in range(9)]
     dot = walk_dot(walked(*tools))
     assert r'label="tool0\ns" tooltip="left again' in dot
     assert r'label="tool8\ns" tooltip="chosen' in dot
@@ -39,7 +39,7 @@ def test_all_that_the_walk_went_to_is_drawn_and_the_rest_counted() -> None:
 
 
 def test_what_weighs_more_and_was_not_taken_is_told_with_why() -> None:
-    tools = [tool_id("c", "s", f"tool{number}") for number in range(3)]
+    tools = [make_tool_id("c", "s", f"tool{number}") for number in range(3)]
     assert (
         reasons(walked(*tools), 9)[-1]
         == "s / tool1 weighs more on the way there (0.90 against 0.80); s / tool2 fits the request no more (0.50 against 0.50)."
@@ -50,7 +50,7 @@ def test_what_weighs_more_and_was_not_taken_is_told_with_why() -> None:
 
 def test_of_a_long_walk_what_it_went_to_is_drawn_as_far_as_there_is_room() -> None:
     """So far as each place is near the request; what was only considered gives way first."""
-    tools = [tool_id("c", "s", f"tool{number}") for number in range(400)]
+    tools = [make_tool_id("c", "s", f"tool{number}") for number in range(400)]
     events: list[Event] = []
     for number in range(0, 400, 4):
         candidates = tuple(considered(tool, 0.5) for tool in tools[number : number + 4])
@@ -78,7 +78,7 @@ def test_no_text_ends_its_string(text: str) -> None:
 
 @given(st.text(max_size=40))
 def test_hostile_reasons_add_nothing_to_the_graph(reason: str) -> None:
-    tool = tool_id("c", "s", "a")
+    tool = make_tool_id("c", "s", "a")
     tame = _STRINGS.sub("", walk_dot(walked(tool, reason="tame")))
     assert _STRINGS.sub("", walk_dot(walked(tool, reason=reason))) == tame
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UnavailableError, UsageError
-from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import FINISH, Parameter, ToolDoc, ToolId, make_tool_id
 from domain.tool_source import make_source_mark
 from graph.facts import LiveBatch
 from server.sources.whole_links import WholeLinks
@@ -20,7 +20,7 @@ from wiring.links import find_partly_linked, ignore_progress, link
 from wiring.store_build import BuildOptions, build
 from wiring.tool_admission import admit, reconcile, withdraw
 
-HARBOUR = tool_id("Ships", "harbour", "find_berth")
+HARBOUR = make_tool_id("Ships", "harbour", "find_berth")
 
 
 def berth(**update: object) -> ToolDoc:
@@ -53,7 +53,7 @@ async def container(tmp_path: Path) -> AsyncIterator[Container]:
 
 
 async def found(container: Container, request: str = "a berth for my yacht") -> list[ToolId]:
-    return [hit.id for hit in await (await container.open_search()).start_tools(request, 5) if hit.lexical > 0]
+    return [hit.id for hit in await (await container.open_search()).find_tools(request, 5) if hit.lexical > 0]
 
 
 async def everything(container: Container) -> tuple[object, ...]:
@@ -76,7 +76,7 @@ async def test_a_tool_is_found_and_fed_as_soon_as_it_is_admitted(container: Cont
     assert admitted.ids == admitted.changed == (HARBOUR,)
     assert admitted.linked
     assert (await found(container))[0] == HARBOUR
-    assert (await search.start_tools("a berth for my yacht", 5))[0].id == HARBOUR
+    assert (await search.find_tools("a berth for my yacht", 5))[0].id == HARBOUR
     assert {feed.source for feed in await container.graph.get_feeds_into(HARBOUR)} == {GEOCODE.id}
 
 
@@ -193,7 +193,7 @@ async def test_what_was_stopped_while_it_was_withdrawn_is_brought_to_an_end(
 
 
 async def test_two_at_once_are_both_there(container: Container) -> None:
-    other = berth(id=tool_id("Ships", "harbour", "list_pilots"), api="list_pilots", description="Pilots on duty.")
+    other = berth(id=make_tool_id("Ships", "harbour", "list_pilots"), api="list_pilots", description="Pilots on duty.")
     await asyncio.gather(admit(container, [berth()]), admit(container, [other]), admit(container, [berth()]))
     assert set(await container.graph.get_tools([HARBOUR, other.id])) == {HARBOUR, other.id}
     _, index, lexical = await container.get_retrieval()

@@ -18,7 +18,7 @@ from graph.transfer.companion_stores import CompanionStores
 from graph.transfer.store_import import check_export
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 from tests.archives import unpack
 from tests.unit.agent.solutions.tools_of_scholars import Catalogue
 from tests.unit.graph.transfer.small_stores import quiet
@@ -93,9 +93,9 @@ async def test_where_a_collection_of_qdrant_is_opened() -> None:
     rows = json.loads((DATA / "qdrant.json").read_text())
     await memories.add([read_memory(row)[0] for row in rows])
     for row in rows:  # as that version wrote them
-        await memories._set({"body": json.dumps(row, separators=(",", ":"))}, [row["id"]])  # pyright: ignore
+        await memories._set_payload({"body": json.dumps(row, separators=(",", ":"))}, [row["id"]])  # pyright: ignore
     await memories.judge(rows[0]["id"], good=True)
-    library = SolutionLibrary(store, InMemoryPatterns(), BundledEmbedder(), "", Catalogue())
+    library = SolutionLibrary(store, InMemoryPatterns(), OnnxEmbedder(), "", Catalogue())
     before = {one.id: one async for one in memories.stream_all()}
     await adopt_programs(memories, library)
     assert patterns_by_owner([one async for one in store.stream_all()]) == OWNED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import retriever.embedders.bundled as bundled
+import retriever.embedders.onnx_embedder as bundled
 import wiring.cluster as spread
 from domain.errors import UnavailableError, UsageError
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
@@ -25,8 +25,8 @@ class Here(RayCluster):
             yield item, await asyncio.to_thread(work, item)
 
 
-def another(folder: Path, threads: int) -> bundled.BundledEmbedder:
-    return bundled.BundledEmbedder(threads, folder, "other")
+def another(folder: Path, threads: int) -> bundled.OnnxEmbedder:
+    return bundled.OnnxEmbedder(threads, folder, "other")
 
 
 class Elsewhere(Here):

@@ -9,7 +9,7 @@ import pytest
 
 from agent.memory.request_patterns import build_pattern
 from domain.errors import ConflictError, UnavailableError, UsageError
-from domain.tool import ToolId, tool_id
+from domain.tool import ToolId, make_tool_id
 from domain.tool_source import make_source_mark
 from domain.trajectory import SolvedRequest
 from retriever.indexing import index_tools
@@ -31,7 +31,7 @@ WAVES = document("sea", "waves", "Returns the height of waves at a beach").model
     update={"source": make_source_mark("s1")}
 )
 SOLVED = "how many dollars are 5 pounds"
-RATES = tool_id("c", "bank", "rates")
+RATES = make_tool_id("c", "bank", "rates")
 
 
 def unseen(done: int, total: int) -> None:
@@ -71,7 +71,7 @@ def another(server: ModelServer, prefix: str = "passage: ") -> EncoderChoice:
 
 
 async def found(container: Container, request: str) -> ToolId:
-    return (await (await container.open_search()).start_tools(request, 1))[0].id
+    return (await (await container.open_search()).find_tools(request, 1))[0].id
 
 
 async def recalled(container: Container) -> list[str]:
@@ -97,7 +97,7 @@ async def test_a_change_there_and_back(settings: Settings, server: ModelServer) 
         assert await found(container, "height of waves at a beach") == WAVES.id
         assert await found(container, "high tide and low tide of a harbour") != TIDES.id
         assert await recalled(container) == [build_pattern(SOLVED)]
-        assert (await began.start_tools("height of waves at a beach", 1))[0].id == WAVES.id, "it ends with the former"
+        assert (await began.find_tools("height of waves at a beach", 1))[0].id == WAVES.id, "it ends with the former"
         with pytest.raises(ConflictError, match="kept still: switch back"):
             await change.prepare(EncoderChoice(kind="settings"), unseen)
         await admit(container, [TIDES])
@@ -119,21 +119,21 @@ async def test_another_process_follows_and_a_new_one_begins_with_it(settings: Se
         other = container
         if settings.vector_url:
             other = await stack.enter_async_context(open_container(settings))
-            assert await found(other, "rain forecast of a city") == tool_id("c", "sky", "rain")
+            assert await found(other, "rain forecast of a city") == make_tool_id("c", "sky", "rain")
         change = EncoderChange(container)
         await change.prepare(another(server), unseen)
         identity = (await change.switch()).identity
-        assert await found(other, "rain forecast of a city") == tool_id("c", "sky", "rain")
+        assert await found(other, "rain forecast of a city") == make_tool_id("c", "sky", "rain")
         assert (await other.embedder()).identity == identity
     async with open_container(settings) as container:
         assert (await container.get_retrieval())[0].identity == identity
-        assert await found(container, "rain forecast of a city") == tool_id("c", "sky", "rain")
+        assert await found(container, "rain forecast of a city") == make_tool_id("c", "sky", "rain")
 
 
 async def test_a_service_that_dies_leaves_what_it_made_and_another_process_goes_on(
     settings: Settings, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retriever.indexing._BATCH", 3)
+    monkeypatch.setattr("retriever.indexing._BATCH_SIZE", 3)
     left = [1 + 2 + 2]  # whether it answers, its scale, and two portions
 
     def tiring(request: ChatRequest) -> Reply:
@@ -145,7 +145,7 @@ async def test_a_service_that_dies_leaves_what_it_made_and_another_process_goes_
         with pytest.raises(UnavailableError, match="no such key"):
             await EncoderChange(container).prepare(another(server), unseen)
         server.embed = word_embeddings
-        assert await found(container, "rain forecast of a city") == tool_id("c", "sky", "rain")
+        assert await found(container, "rain forecast of a city") == make_tool_id("c", "sky", "rain")
         with pytest.raises(ConflictError, match="let that come to its end"):
             await EncoderChange(container).switch()
     async with open_container(settings) as container:
@@ -157,7 +157,7 @@ async def test_a_service_that_dies_leaves_what_it_made_and_another_process_goes_
         assert len(await change.discard()) == 1
         assert (await change.get_state()).beside is None
         assert await change.discard() == []
-        assert await found(container, "rain forecast of a city") == tool_id("c", "sky", "rain")
+        assert await found(container, "rain forecast of a city") == make_tool_id("c", "sky", "rain")
 
 
 async def test_both_are_compared_on_what_the_store_has_served(settings: Settings, server: ModelServer) -> None:

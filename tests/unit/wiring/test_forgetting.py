@@ -7,7 +7,7 @@ from agent.solutions.library import SolutionLibrary
 from domain.memory import Memory, MemoryStore
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.backends.sqlite_memories import SqliteMemories
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, Catalogue, solution
 from wiring.forgetting import forget_owner
 
@@ -18,7 +18,7 @@ class Kept:
     """Stores of all owners."""
 
     def __init__(self, memories: MemoryStore) -> None:
-        self.store, self.index, self.embedder = InMemorySolutions(), InMemoryPatterns(), BundledEmbedder()
+        self.store, self.index, self.embedder = InMemorySolutions(), InMemoryPatterns(), OnnxEmbedder()
         self._memories = memories
 
     async def memories(self) -> MemoryStore:

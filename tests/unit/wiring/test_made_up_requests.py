@@ -7,8 +7,8 @@ import pytest
 from domain.errors import BrokenInputError, UsageError
 from retriever.training.examples import build_corpus
 from retriever.training.recipe import TrainingRecipe
+from retriever.training.synthetic_requests import SyntheticRequest
 from retriever.training.written_negatives import WrittenNegative
-from retriever.training.written_requests import SyntheticRequest
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document, example
 from wiring.written_examples import make_offline_requests, read_written, sample_unsolved, select_learnable, write_lines
 

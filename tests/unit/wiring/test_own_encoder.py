@@ -10,7 +10,7 @@ from shlex import quote
 import orjson
 import pytest
 
-import retriever.embedders.bundled as bundled
+import retriever.embedders.onnx_embedder as bundled
 from domain.errors import StoreVersionError, UsageError
 from graph.backends.sqlite_graph import SqliteGraph
 from retriever.indexing import index_tools
@@ -45,9 +45,9 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
         await container.graph.put_tools(DOCUMENTS)
         await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
         search = await container.open_search()
-        assert (await search.start_tools("will it rain in Rome", 1))[0].id.endswith("/rain")
+        assert (await search.find_tools("will it rain in Rome", 1))[0].id.endswith("/rain")
         identity = (await container.embedder()).identity
-    assert identity != bundled.BundledEmbedder().identity
+    assert identity != bundled.OnnxEmbedder().identity
     async with open_container(Settings(), store) as container:
         with pytest.raises(
             StoreVersionError, match=f"python scripts/reindex.py --store {re.escape(quote(str(store)))};"
@@ -65,7 +65,7 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
             await build_searches(container, ["reranked"])
     fitting = await asyncio.to_thread(reranker, tmp_path / "own.json", identity)
     async with open_container(settings.model_copy(update={"reranker_file": fitting}), store) as container:
-        assert await (await container.open_search()).start_tools("will it rain in Rome", 1)
+        assert await (await container.open_search()).find_tools("will it rain in Rome", 1)
         assert read_reranker(fitting).encoder == identity
     async with open_container(settings.model_copy(update={"reranker_file": RERANKER}), store) as container:
         with pytest.raises(UsageError, match=r"was learnt with footpath-minilm.*or leave FOOTPATH_RERANKER_FILE empty"):

@@ -69,7 +69,7 @@ async def test_the_same_command_may_be_given_again(store: Path, server: ModelSer
         done = await reindex(settings=Settings(), store=store, trial=trial)
         assert not done.refused
     async with open_container(Settings(), store) as container:
-        assert await (await container.open_search()).start_tools(DOCUMENTS[0].description, 1)
+        assert await (await container.open_search()).find_tools(DOCUMENTS[0].description, 1)
 
 
 async def test_the_right_dimension_is_taken_after_a_wrong_one(tmp_path: Path, server: ModelServer) -> None:
@@ -119,7 +119,7 @@ async def test_of_several_encoders_on_a_server_the_named_one_is_compared_with(
             embedder = await container.embedder()
             await index.setup_staging(embedder.identity, embedder.dimension)
             await index_tools(container.graph.stream_documents(), embedder, index, container.words)
-            await index.switch()
+            await index.activate()
             await index.close()
     done = await reindex(settings=new, trial=ReindexTrial(ASKED, 1.0, former=former))
     assert done.compared is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import retriever.embedders.bundled as bundled
+import retriever.embedders.onnx_embedder as bundled
 from domain.errors import UsageError
 from domain.trajectory import RecordedOutcome, Trajectory, TrajectoryCall
 from evaluation.api_names import normalize_api_name

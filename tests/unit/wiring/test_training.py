@@ -31,10 +31,10 @@ def test_examples_are_the_requests_that_ended_in_an_answer(tmp_path: Path) -> No
     ]
     other = read_seal_tools(seal(tmp_path, {"query": "Dune?", "calling": [{"api": "findBook"}, {"api": "unknown"}]}))
     corpus, examples = build_training_set(DOCUMENTS, walked, measured, [other])
-    solved = {one.request: {corpus.ids[row].rpartition("/")[2] for row in one.solved} for one in examples}
+    solved = {one.request: {corpus.ids[row].rpartition("/")[2] for row in one.positive_rows} for one in examples}
     assert solved == {"will it rain": {"rain"}, "rain and money": {"rain", "rates"}, "Dune?": {"findBook"}}
-    assert [one.request for one in examples if one.foreign] == ["Dune?"]
-    found = to_queries(corpus, [one for one in examples if not one.foreign])
+    assert [one.request for one in examples if one.out_of_domain] == ["Dune?"]
+    found = to_queries(corpus, [one for one in examples if not one.out_of_domain])
     assert {one.query: one.split for one in found} == {"will it rain": ONE, "rain and money": SEVERAL}
     write_queries(found, tmp_path / "q.jsonl")
     assert read_queries(tmp_path / "q.jsonl") == (found, [])
@@ -43,7 +43,7 @@ def test_examples_are_the_requests_that_ended_in_an_answer(tmp_path: Path) -> No
 def test_of_an_unlike_source_so_many_and_none_to_judge_by() -> None:
     walked = [trajectory(f"request number {n}", "rain_for_sky") for n in range(5)]
     _, examples = build_training_set(DOCUMENTS, walked, [], max_by_source={"source": 2})
-    assert [one.foreign for one in examples] == [True, True]
+    assert [one.out_of_domain for one in examples] == [True, True]
     assert all(isinstance(one, TrainingExample) for one in examples)
 
 

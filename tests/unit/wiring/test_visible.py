@@ -31,7 +31,7 @@ async def container(tmp_path: Path) -> AsyncIterator[Container]:
 
 
 async def found(container: Container) -> list[ToolId]:
-    return [hit.id for hit in await (await container.open_search()).start_tools(ASKED, 3)]
+    return [hit.id for hit in await (await container.open_search()).find_tools(ASKED, 3)]
 
 
 async def test_it_is_neither_found_nor_offered_and_others_stand_in_its_place(container: Container) -> None:

@@ -63,7 +63,7 @@ async def test_negatives_for_each_request_and_what_solved_it(tmp_path: Path) -> 
         found, usage = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
     assert len(found) == 2 * PAIRS
     assert {(one.request, one.tool) for one in found} == {
-        (one.request, CORPUS.ids[row]) for one in EXAMPLES for row in one.solved
+        (one.request, CORPUS.ids[row]) for one in EXAMPLES for row in one.positive_rows
     }
     assert found[0].description == "The owner of rain"
     assert {one.by for one in found} == {"rules"}
@@ -108,7 +108,7 @@ async def test_an_interrupted_run_goes_on_with_what_is_missing(tmp_path: Path) -
             return Says("{}", wait=30)
         return writes(request)
 
-    async with writing(slow, tmp_path, WritingBudget(at_once=1)) as (asked, _):
+    async with writing(slow, tmp_path, WritingBudget(concurrency=1)) as (asked, _):
         running = asyncio.create_task(asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2))
         await arrived.wait()
         running.cancel()
@@ -126,7 +126,7 @@ async def test_an_interrupted_run_goes_on_with_what_is_missing(tmp_path: Path) -
         )
 
 
-@pytest.mark.parametrize("bounds", [WritingBudget(requests=2, at_once=1), WritingBudget(tokens=240, at_once=1)])
+@pytest.mark.parametrize("bounds", [WritingBudget(requests=2, concurrency=1), WritingBudget(tokens=240, concurrency=1)])
 async def test_a_bound_stops_it_and_another_run_does_the_rest(tmp_path: Path, bounds: WritingBudget) -> None:
     async with writing(writes, tmp_path, bounds) as (asked, server):
         found, usage = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
@@ -145,7 +145,7 @@ async def test_no_more_than_so_many_are_asked_at_once(tmp_path: Path) -> None:
         highest = max(highest, usage.requests - done + 1)
 
     examples = [TrainingExample(f"request number {number}", (0,)) for number in range(12)]
-    async with writing(writes, tmp_path, WritingBudget(at_once=3), counting) as (asked, _):
+    async with writing(writes, tmp_path, WritingBudget(concurrency=3), counting) as (asked, _):
         await asked.write_negatives(examples, CORPUS, KNOWN, 2)
     assert highest == 3
 
@@ -163,7 +163,7 @@ async def test_a_model_that_is_away_ends_it_and_loses_nothing(tmp_path: Path) ->
     def away(request: ChatRequest) -> Reply:
         return writes(request) if "will it rain" in request.prompt else Refuses(503, "later")
 
-    async with writing(away, tmp_path, WritingBudget(at_once=1)) as (asked, server):
+    async with writing(away, tmp_path, WritingBudget(concurrency=1)) as (asked, server):
         with pytest.raises(ModelUnavailableError, match="503"):
             await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
         assert len(server.requests) == PAIRS, "three in a row"
@@ -181,7 +181,7 @@ async def test_a_failure_between_others_is_passed_over(tmp_path: Path) -> None:
 
 
 async def test_a_wrong_key_ends_it_at_once(tmp_path: Path) -> None:
-    async with writing(lambda _: Refuses(401, "no"), tmp_path, WritingBudget(at_once=1)) as (asked, server):
+    async with writing(lambda _: Refuses(401, "no"), tmp_path, WritingBudget(concurrency=1)) as (asked, server):
         with pytest.raises(ModelUnavailableError, match="FOOTPATH_MODEL_API_KEY"):
             await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
         assert len(server.requests) == 1

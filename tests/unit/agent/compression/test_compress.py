@@ -15,7 +15,7 @@ from agent.compression.response_compression import (
 )
 from agent.policy.protocol import FieldsQuestion
 from domain.errors import UnavailableError
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from offline.policy import OfflinePolicy
 
 RANKING = orjson.dumps(
@@ -33,7 +33,7 @@ RANKING = orjson.dumps(
 
 
 def tool(method: str = "GET", description: str = "Return Top Anime List") -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "t", "top"), category="c", toolset="t", api="top", function="top", method=method,
+    return ToolDoc(id=make_tool_id("c", "t", "top"), category="c", toolset="t", api="top", function="top", method=method,
                    description=description)  # fmt: skip
 
 

@@ -10,11 +10,11 @@ from agent.execution.executor import CallResult
 from domain.errors import ForbiddenAddressError
 from domain.model import JsonObject
 from domain.plan import CallOutcome
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 
 
 def tool(api: str, method: str = "GET", host: str = "one.example") -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, method=method, url=f"http://{host}/{api}")  # fmt: skip
+    return ToolDoc(id=make_tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, method=method, url=f"http://{host}/{api}")  # fmt: skip
 
 
 class Counting:

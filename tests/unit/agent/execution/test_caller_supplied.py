@@ -7,14 +7,14 @@ from agent.execution.supplied_values import (
     describe_missing_secrets,
     find_required_secrets,
 )
-from domain.tool import Credential, Location, Parameter, ToolDoc, tool_id
+from domain.tool import Credential, Location, Parameter, ToolDoc, make_tool_id
 
 HAVING = EnvironmentSecrets({"FOOTPATH_SECRET_MY_SET_API_KEY": "v"})
 
 
 def tool(*parameters: Parameter, method: str = "GET") -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", "My Set", "a"), category="c", toolset="My Set", api="a", function="a", method=method,
+        id=make_tool_id("c", "My Set", "a"), category="c", toolset="My Set", api="a", function="a", method=method,
         url="https://api.example.com/a", parameters=parameters,
     )  # fmt: skip
 

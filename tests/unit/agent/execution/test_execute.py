@@ -14,12 +14,12 @@ from domain.errors import ForbiddenAddressError
 from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome, StepResult
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from offline.policy import OfflinePolicy
 
 
 def tool(api: str, method: str = "GET") -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, method=method,
+    return ToolDoc(id=make_tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, method=method,
                    parameters=(Parameter(name="n", type="integer", required=True),))  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from agent.execution.provenance import FixedArgument, ProvenanceTracker, RunStat
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.provenance import HostCrossing, ValueKind
-from domain.tool import Flow, Parameter, ToolDoc, tool_id
+from domain.tool import Flow, Parameter, ToolDoc, make_tool_id
 from offline.reader import EnglishReader
 
 NOTICE = {"id": 4711, "text": "Pay 950 to DE89-77 today, ٤٢ times.", "payee": {"name": "Ada Ost", "ok": True}}
@@ -17,7 +17,7 @@ NOTICE = {"id": 4711, "text": "Pay 950 to DE89-77 today, ٤٢ times.", "payee": 
 
 def tool(name: str, host: str, *parameters: Parameter, method: str = "GET", source: str = "") -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", "s", name),
+        id=make_tool_id("c", "s", name),
         category="c",
         toolset="s",
         api=name,

@@ -13,11 +13,15 @@ from agent.execution.call_similarity import (
     parse_recorded_arguments,
 )
 from agent.execution.replay import ReplayExecutor
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 from domain.trajectory import RecordedCall, RecordedOutcome
 
 TOOL = ToolDoc(
-    id=tool_id("Weather", "sky", "forecast"), category="Weather", toolset="sky", api="forecast", function="forecast"
+    id=make_tool_id("Weather", "sky", "forecast"),
+    category="Weather",
+    toolset="sky",
+    api="forecast",
+    function="forecast",
 )
 
 

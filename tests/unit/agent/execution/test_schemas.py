@@ -12,7 +12,7 @@ from pydantic.types import JsonValue
 from agent.execution.patterns import is_supported_pattern, matches_pattern
 from agent.execution.validation import validate_arguments
 from domain.errors import InvalidArgumentsError
-from domain.tool import JsonType, Parameter, ToolDoc, tool_id
+from domain.tool import JsonType, Parameter, ToolDoc, make_tool_id
 from graph.importers.openapi_nodes import to_mapping
 from graph.json_schema import MAX_DEPTH, TYPES, sanitize_schema
 
@@ -25,7 +25,9 @@ KINDS: dict[str, JsonType] = {"array": "array", "object": "object", "integer": "
 
 
 def tool(*parameters: Parameter) -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", parameters=parameters)
+    return ToolDoc(
+        id=make_tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", parameters=parameters
+    )
 
 
 def checked(schema: Any, value: JsonValue, **more: Any) -> JsonValue:

@@ -3,14 +3,14 @@
 import pytest
 
 from agent.execution.undo_candidates import NO_UNDO, UndoFinder, describe_undo
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 
 def tool(method: str, path: str, api: str = "", host: str = "a.example", body: bool = False) -> ToolDoc:
     api = api or f"{method} {path}"
     parameters = (Parameter(name="title", location="body"),) if body else ()
     return ToolDoc(
-        id=tool_id("c", "t", f"{host}{api}"), category="c", toolset="t", api=api, function=api, method=method,
+        id=make_tool_id("c", "t", f"{host}{api}"), category="c", toolset="t", api=api, function=api, method=method,
         url=f"https://{host}{path}", parameters=parameters,
     )  # fmt: skip
 

@@ -10,11 +10,13 @@ from jsonschema import Draft202012Validator
 from agent.execution.validation import build_arguments_schema, coerce_value, validate_arguments
 from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
-from domain.tool import JsonType, Parameter, ToolDoc, tool_id
+from domain.tool import JsonType, Parameter, ToolDoc, make_tool_id
 
 
 def tool(*parameters: Parameter) -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", parameters=parameters)
+    return ToolDoc(
+        id=make_tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", parameters=parameters
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,12 @@ from agent.execution.provenance import ProvenanceTracker, RunStatements
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.provenance import Slice, Source
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 
 def tool(api: str, *names: str, method: str = "POST", description: str = "", host: str = "stay.example") -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", host, api), category="c", toolset=host, api=api, function=api, method=method,
+        id=make_tool_id("c", host, api), category="c", toolset=host, api=api, function=api, method=method,
         url=f"https://{host}/x", description=description, parameters=tuple(Parameter(name=name) for name in names),
     )  # fmt: skip
 

@@ -9,15 +9,15 @@ from agent.exporting.exported_program import build_exported_program
 from agent.exporting.program_files import EXPORT_FORMS, render_exported_file
 from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 CITY = Parameter(name="city", required=True)
 KEY = Parameter(name="api_key", description="API key of the caller.")
 FIND = ToolDoc(
-    id=tool_id("maps", "Maps", "find"), category="maps", toolset="Maps", api="find", function="find",
+    id=make_tool_id("maps", "Maps", "find"), category="maps", toolset="Maps", api="find", function="find",
     url="https://maps.example/find", parameters=(CITY, KEY),
 )  # fmt: skip
-SEND = FIND.model_copy(update={"id": tool_id("maps", "Maps", "send"), "api": "send", "method": "POST"})
+SEND = FIND.model_copy(update={"id": make_tool_id("maps", "Maps", "send"), "api": "send", "method": "POST"})
 DOCS = {one.id: one for one in (FIND, SEND)}
 TEXT = {"type": "string"}
 

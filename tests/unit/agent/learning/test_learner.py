@@ -10,8 +10,16 @@ from numpy.typing import NDArray
 from agent.learning.learner import RunLearner, learn_from_run
 from agent.memory.long_term import LongTermMemory
 from domain.errors import UnavailableError
-from domain.event import CandidatesConsidered, ConsideredTool, Event, EventRecord, PlanReady, StepChosen
-from domain.learning_events import MemoryRecalled, RecalledPath
+from domain.event import (
+    CandidatesConsidered,
+    ConsideredTool,
+    Event,
+    EventRecord,
+    MemoryRecalled,
+    PlanReady,
+    RecalledPath,
+    StepChosen,
+)
 from domain.plan import CallOutcome, Plan
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import SolvedRequest
@@ -19,7 +27,7 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch
 from offline.policy import OfflinePolicy
-from retriever.calibration import UNSCALED, CosineScale
+from retriever.calibration import REFERENCE_SCALE, CosineScale
 from tests.unit.agent.learning.test_lesson import ASKED, A, B, C, D, executed, finished, records, result
 
 
@@ -36,8 +44,8 @@ class Words:
             row[sum(map(ord, text)) % self.dimension] = 1
         return rows
 
-    async def scale(self) -> CosineScale:
-        return UNSCALED
+    async def get_cosine_scale(self) -> CosineScale:
+        return REFERENCE_SCALE
 
 
 @pytest.fixture

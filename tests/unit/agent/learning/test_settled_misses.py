@@ -7,7 +7,7 @@ import pytest
 
 from agent.learning.learner import learn_from_run
 from domain.plan import CallOutcome, StepResult
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Parameter, ToolDoc, ToolId, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import GraphBatch, ToolFacts
@@ -27,7 +27,7 @@ async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 
 def tool(name: str, path: str = "v1") -> ToolDoc:
     parameters = (Parameter(name="name", location="path"), Parameter(name="page", default=1))
-    return ToolDoc(id=tool_id("Ports", "Harbour", name), category="Ports", toolset="Harbour", api=name, function=name,
+    return ToolDoc(id=make_tool_id("Ports", "Harbour", name), category="Ports", toolset="Harbour", api=name, function=name,
                    url=f"https://harbour.example/{path}/{name}/{{name}}", parameters=parameters)  # fmt: skip
 
 

@@ -8,18 +8,18 @@ import pytest
 from agent.llm.policy import LlmPolicy
 from agent.offer.candidates import FollowingCandidate, ToolCandidate
 from agent.policy.protocol import PathQuestion, ReflectionQuestion
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.contract.policy import candidate, situation
 from tests.flows.small_world import GEOCODE
 from tests.unit.agent.llm.test_policy import Told, choice
 
 BOOK_TABLE = ToolDoc(
-    id=tool_id("Food", "Tables", "create_reservation"), category="Food", toolset="Tables", api="create_reservation",
+    id=make_tool_id("Food", "Tables", "create_reservation"), category="Food", toolset="Tables", api="create_reservation",
     function="create_reservation_for_tables", method="POST", url="https://tables.example/reservations",
     description="Reserve a table at a restaurant.", parameters=(Parameter(name="guests", type="integer", required=True),),
 )  # fmt: skip
 CANCEL = BOOK_TABLE.model_copy(
-    update={"id": tool_id("Food", "Tables", "cancel"), "api": "cancelReservation", "method": "GET"}
+    update={"id": make_tool_id("Food", "Tables", "cancel"), "api": "cancelReservation", "method": "GET"}
 )
 REQUESTS = [
     "Get me a table for four at Salt & Sorrel",

@@ -10,7 +10,7 @@ from agent.llm.prompts import PromptFence, load_instructions
 from agent.programs.offered_functions import OFFER_SIZE, build_functions
 from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.text import estimate_tokens
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.unit.agent.programs.tools_of_people import TOOLS
 from wiring.settings import Settings
 
@@ -37,7 +37,7 @@ def heavy(number: int, required: int) -> ToolDoc:
         for at in range(60)
     ]
     return ToolDoc(
-        id=tool_id("c", f"set{number}", "api"), category="c", toolset=f"set{number}", api=f"api_{number}", function="api", description="Does a lot. " * 200,
+        id=make_tool_id("c", f"set{number}", "api"), category="c", toolset=f"set{number}", api=f"api_{number}", function="api", description="Does a lot. " * 200,
         parameters=tuple(parameters), response_schema=json.dumps({"type": "object", "properties": fields}),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from domain.memory import RecalledMemory
 from domain.tool import FINISH, ToolId
 from domain.trajectory import SolvedRequest
 from graph.backends.sqlite_memories import SqliteMemories
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 
 PLACES, WEATHER, BOOKS = (ToolId(f"c/s/{name}") for name in ("places", "weather", "books"))
 SOLVED = [
@@ -36,7 +36,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteMemories]:
 
 @pytest.fixture
 async def memory(store: SqliteMemories) -> LongTermMemory:
-    kept = LongTermMemory(store, BundledEmbedder())
+    kept = LongTermMemory(store, OnnxEmbedder())
     await kept.keep(SOLVED)
     assert await kept.embed() == len(SOLVED)
     return kept
@@ -79,7 +79,7 @@ async def test_keeping_twice_equals_keeping_once(memory: LongTermMemory, store: 
 
 
 async def test_another_owner_sees_the_shared_ones_only(store: SqliteMemories, memory: LongTermMemory) -> None:
-    own = LongTermMemory(store, BundledEmbedder(), owner="ada")
+    own = LongTermMemory(store, OnnxEmbedder(), owner="ada")
     await own.keep([SolvedRequest("What is the temperature in my garden right now?", (WEATHER,))])
     await own.embed()
     asked = "What is the temperature in my garden right now?"

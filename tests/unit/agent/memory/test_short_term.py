@@ -1,8 +1,8 @@
 from agent.memory.short_term import RECENT_MOVES, SearchMove, append_move, render_move_history
 from agent.search.state import SearchState
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 
-A, B, C = (tool_id("c", "Set", name) for name in "abc")
+A, B, C = (make_tool_id("c", "Set", name) for name in "abc")
 
 
 def walked() -> SearchState:

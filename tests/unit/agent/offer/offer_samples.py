@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.offer.offer_maker import OfferMaker
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Parameter, ToolDoc, ToolId, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.links import FeedLink, SubstituteLink, ToolLinks
 from retriever.experience import Precedent
@@ -21,18 +21,18 @@ class Hit:
 
 
 class FixedSearch:
-    """Finds the same tools for every request; stands in for an encoder. ``size``: how many tools it says there are."""
+    """Finds the same tools for every request; stands in for an encoder. ``count_tools``: how many tools it says there are."""
 
     def __init__(self, found: Sequence[ToolId], size: int | None = None) -> None:
         self.found = [Hit(tool) for tool in found]
         self.many = len(found) if size is None else size
         self.asked: list[int] = []
 
-    async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[Hit]]:
+    async def find_tools_for_all(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[Hit]]:
         self.asked.append(limit)
         return [self.found[:limit] for _ in requests]
 
-    async def size(self) -> int:
+    async def count_tools(self) -> int:
         return self.many
 
 
@@ -42,14 +42,14 @@ class FixedPrecedents:
     def __init__(self, *tools: ToolId) -> None:
         self.tools = tools
 
-    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+    async def find_precedents(self, request: str, limit: int) -> Sequence[Precedent]:
         del request
         return [Precedent(self.tools, 0.9)][:limit]
 
 
 def tool(api: str, path: str, *parameters: Parameter, toolset: str = "films") -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", toolset, api), category="c", toolset=toolset, api=api, function=api,
+        id=make_tool_id("c", toolset, api), category="c", toolset=toolset, api=api, function=api,
         url=f"https://{toolset}.test{path}", parameters=parameters,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from agent.offer.node_expansion import NodeExpander
 from agent.offer.tool_evidence import ToolEvidence
 from agent.search.dfs import THESIS, SearchSettings
 from agent.search.state import SearchState
-from domain.tool import ToolDoc, unresolved_id
+from domain.tool import ToolDoc, make_unresolved_id
 from graph.facts import GraphBatch
 from graph.weights import WeightParameters
 from offline.reader import EnglishReader
@@ -18,7 +18,7 @@ async def expander(
     folder: Path, settings: SearchSettings | None = None, tools: tuple[ToolDoc, ...] = TOOLS
 ) -> NodeExpander:
     store = await graph(WALKS, tools)
-    await store.apply(GraphBatch(key="more", transitions=Counter({(GEOCODE.id, unresolved_id("lost")): 4})))
+    await store.apply(GraphBatch(key="more", transitions=Counter({(GEOCODE.id, make_unresolved_id("lost")): 4})))
     evidence = ToolEvidence((REQUEST,), store, await finder(folder, tools), WeightParameters(), reader=EnglishReader())
     return NodeExpander(REQUEST, evidence, settings or SearchSettings())
 

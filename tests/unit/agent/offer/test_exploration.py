@@ -4,9 +4,9 @@ import pytest
 
 from agent.offer.candidates import ToolCandidate
 from agent.offer.failing_tools import RIVAL_SHARE, has_rival, is_working, select_returning_tool
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 
-TOOLS = [tool_id("c", "s", f"t{n}") for n in range(4)]
+TOOLS = [make_tool_id("c", "s", f"t{n}") for n in range(4)]
 
 
 def candidate(tool: ToolId, relevance: float, *, back: bool = False) -> ToolCandidate:

@@ -1,12 +1,12 @@
 """Profiles are kept by what the document says, not by its id alone."""
 
 from agent.offer.tool_profile import build_profile
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 
 def document(description: str, *parameters: Parameter) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", "set", "kept"), category="c", toolset="set", api="kept", function="f",
+        id=make_tool_id("c", "set", "kept"), category="c", toolset="set", api="kept", function="f",
         description=description, parameters=parameters,
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from agent.offer.candidates import ToolsetPrior
 from agent.offer.tool_evidence import ToolEvidence
 from agent.offer.toolset_prior import compute_toolset_priors, get_toolset, select_related_tools
 from domain.memory import Memory, RecalledMemory
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 from graph.weights import WeightParameters
 from tests.flows.small_world import TOOLS, WALKS, finder, graph, tool
 
@@ -69,7 +69,7 @@ async def test_nothing_is_told_where_paths_went_through_most_tools(tmp_path: Pat
 
 
 def test_two_of_the_paths_own_sets_and_two_of_others_are_offered() -> None:
-    tools = [tool_id("c", name, str(number)) for name in "ab" for number in range(4)]
+    tools = [make_tool_id("c", name, str(number)) for name in "ab" for number in range(4)]
     kin = {name: ToolsetPrior(found=1 - n / 10, covers=0.5, set_named=0, named=0) for n, name in enumerate(tools)}
     assert select_related_tools(kin, tools[:1], tools[:1]) == [tools[1], tools[2], tools[4], tools[5]]
     assert select_related_tools({}, [], []) == []

@@ -7,7 +7,7 @@ import pytest
 
 from agent.parameter_needs import derive_need, find_format, list_allowed_values
 from agent.policy.protocol import ArgumentsQuestion
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from offline.nlp.entities import find_spans
 from offline.slots.binding import bind
 
@@ -19,7 +19,9 @@ TO = Parameter(
 
 
 def tool(*parameters: Parameter) -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", parameters=parameters)
+    return ToolDoc(
+        id=make_tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", parameters=parameters
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from agent.search.state import SearchState
 from domain.errors import UsageError
 from domain.event import PathEnded, StepChosen
 from domain.plan import StepResult
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from tests.unit.agent.search.test_dfs import Step, walked_by
 from ui.replies import PLANNERS as LABELS
 
 
 def doc(name: str) -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "s", name), category="c", toolset="s", api=name, function=name)
+    return ToolDoc(id=make_tool_id("c", "s", name), category="c", toolset="s", api=name, function=name)
 
 
 A, B, C = doc("a"), doc("b"), doc("c")
@@ -151,7 +151,7 @@ def test_an_unknown_name_says_which_there_are() -> None:
 
 async def test_several_steps_of_one_decision_are_walked_without_asking_again() -> None:
     told = Told(NextMove("advance", "both", 0, next_tools=(B.id,), completes_path=True))
-    walked, meter = await steps(get_planner("dfs"), replace(told.deps(), several=True))
+    walked, meter = await steps(get_planner("dfs"), replace(told.deps(), several_steps=True))
     assert (end(walked).how, end(walked).path, meter.decisions) == ("finished", (A.id, B.id), 1)
     assert told.situations[0].followers[0].candidate.tool == C
 

@@ -19,13 +19,13 @@ from domain.errors import NotLinearError
 from domain.model import JsonObject
 from domain.plan import PlanDocument, PlannedStep, Take
 from domain.program import Program, ProgramPlan
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Parameter, ToolDoc, ToolId, make_tool_id
 from tests.unit.agent.program_events import COLLEAGUES, INFO, SEARCH, TOOLS
 
 
 def tool(api: str, *parameters: Parameter) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("scholars", "people", api),
+        id=make_tool_id("scholars", "people", api),
         category="scholars",
         toolset="people",
         api=api,
@@ -98,7 +98,7 @@ def test_parameters_of_a_plan_are_inputs_by_names_that_a_text_can_have() -> None
 
 
 def test_a_tool_that_nobody_knows_any_more_is_what_its_steps_say() -> None:
-    gone = tool_id("old shop", "Orders!", "Get/order v2")
+    gone = make_tool_id("old shop", "Orders!", "Get/order v2")
     document = PlanDocument(steps=(PlannedStep(tool=gone, arguments={"order.id": "7", "class": None}),))
     plan = compile_plan(document, {})
     assert plan.program.text == 'Get_order_v2_answer = await Get_order_v2(order_id="7", class_=None)'

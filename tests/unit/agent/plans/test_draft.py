@@ -4,12 +4,12 @@ import pytest
 
 from agent.plans.plan_drafts import draft_plan
 from agent.policy.protocol import ArgumentsQuestion
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from offline.reader import EnglishReader
 from offline.slots.binding import bind
 
 TABLES = ToolDoc(
-    id=tool_id("food", "tables", "restaurants_in_city"),
+    id=make_tool_id("food", "tables", "restaurants_in_city"),
     category="food",
     toolset="tables",
     api="restaurants_in_city",

@@ -48,12 +48,19 @@ def nothing(_: JsonObject) -> CallResult:
 
 def written(text: str, **values: JsonValue) -> ProgramPlan:
     """A plan of this text; its inputs are the names of its values."""
-    program = build_functions(list(DOCS.values()), 10_000).build_program(text, parse_source(text).uses, tainted=False)
+    program = build_functions(list(DOCS.values()), 10_000).build_program(
+        text, parse_source(text).read_names, tainted=False
+    )
     return ProgramPlan(program=program, inputs={name: {} for name in values}, values=values)
 
 
 def around(sandbox: MontySandbox, recorded: Executor, request: str = REQUEST, **other: object) -> DryRunContext:
-    told: dict[str, object] = {"docs": DOCS, "given": (), "policy": OfflinePolicy(), "today": "2026-11-23"} | other
+    told: dict[str, object] = {
+        "docs": DOCS,
+        "earlier_steps": (),
+        "policy": OfflinePolicy(),
+        "today": "2026-11-23",
+    } | other
     return DryRunContext(request=request, recorded=recorded, sandbox=sandbox, **told)  # pyright: ignore[reportArgumentType]
 
 
@@ -182,5 +189,5 @@ async def test_what_earlier_subtasks_have_found_is_used_as_it_was_found(sandbox:
     found = StepResult(tool=GEOCODE.id, arguments={"city": "Lyon"}, status="ok", response=json.dumps(FOUND))
     for result, point in (found, (45.7, 4.8)), (None, (48.85, 2.35)):
         recorded = ScriptedExecutor(get_daily_forecast=LYON)
-        (call,) = (await simulate_plan(plan, around(sandbox, recorded, given=[(GEOCODE.id, result)]))).calls
+        (call,) = (await simulate_plan(plan, around(sandbox, recorded, earlier_steps=[(GEOCODE.id, result)]))).calls
         assert (call.arguments["latitude"], call.arguments["longitude"]) == point

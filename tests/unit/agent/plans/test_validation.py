@@ -7,12 +7,12 @@ from pydantic import JsonValue
 
 from agent.plans.plan_validation import PlanCheckContext, find_problems
 from domain.plan import PlanDocument, PlannedStep, Take
-from domain.tool import Flow, Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Flow, Parameter, ToolDoc, ToolId, make_tool_id
 
 
 def tool(api: str, *parameters: Parameter, method: str = "GET", example: str | None = None) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, method=method, parameters=parameters,
+        id=make_tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, method=method, parameters=parameters,
         example_response=example,
     )  # fmt: skip
 
@@ -129,7 +129,7 @@ def test_changes_that_differ_by_a_named_value_are_two() -> None:
 
 def test_where_nobody_knows_the_tools_only_the_order_is_looked_at() -> None:
     document = PlanDocument(
-        steps=(FIRST, taking("lat", 2, "found[0].lat"), PlannedStep(tool=tool_id("no", "such", "tool")))
+        steps=(FIRST, taking("lat", 2, "found[0].lat"), PlannedStep(tool=make_tool_id("no", "such", "tool")))
     )
     (found,) = find_problems(document, PlanCheckContext(None))
     assert (found.step, found.parameter) == (2, "lat")

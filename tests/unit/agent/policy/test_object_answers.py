@@ -14,7 +14,7 @@ from agent.policy.decider import Decider
 from agent.policy.protocol import ArgumentsQuestion, CallArguments, Policy, PolicyCost, PolicyNotice
 from agent.user_questions import UserQuestion, UserQuestions
 from domain.model import JsonObject
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 GARDENER = Parameter(
     name="gardener",
@@ -34,7 +34,7 @@ GARDENER = Parameter(
     ),
 )
 BOOK = ToolDoc(
-    id=tool_id("c", "Garden", "book_plot"), category="c", toolset="Garden", api="book_plot", function="book_plot",
+    id=make_tool_id("c", "Garden", "book_plot"), category="c", toolset="Garden", api="book_plot", function="book_plot",
     method="POST", url="http://garden.example/bookings", parameters=(GARDENER,),
 )  # fmt: skip
 ADA: JsonObject = {"name": "Ada Moss", "house_number": 3}

@@ -16,7 +16,7 @@ from tests.flows.small_world import GEOCODE
 from tests.unit.agent.policy.test_fallback import Scripted
 
 T = TypeVar("T")
-ENTRIES = {"decide", "pass_on"}
+ENTRIES = {"decide", "delegate"}
 METHODS = {name for name in vars(Decider) if not name.startswith("_")} - ENTRIES
 KINDS = {kind.__name__: kind for kind in cast("list[type[PolicyQuestion[Any]]]", PolicyQuestion.__subclasses__())}
 

@@ -30,13 +30,13 @@ from agent.user_questions import NoUser, UserChannel, UserQuestions
 from domain.event import Event, EventRecord, ProgramEnded, ProgramFailed, ProgramStarted
 from domain.model import JsonObject
 from domain.program import Program
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 
 def tool(name: str, *parameters: str, method: str = "GET") -> ToolDoc:
     given = tuple(Parameter(name=one, type="string", required=True) for one in parameters)
     return ToolDoc(
-        id=tool_id("c", "t", name), category="c", toolset="t", api=name, function=name, method=method,
+        id=make_tool_id("c", "t", name), category="c", toolset="t", api=name, function=name, method=method,
         url=f"http://host.example/{name}", parameters=given,
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from agent.llm.program_authoring import build_program_messages
 from agent.llm.prompts import PromptFence
 from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import PREAMBLE, render_offer
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.architecture.source_tree import ROOT
 
 ORDERS: list[str] = json.loads((ROOT / "tests" / "data" / "hostile_answers.json").read_text(encoding="utf-8"))["orders"]
@@ -25,7 +25,7 @@ def doc(order: str, number: int) -> ToolDoc:
     chosen = Parameter(name=f"kind {order}", type="string", description=order, enum=(order, "b"), default=order)
     schema: dict[str, Any] = {"type": "object", "properties": {order: {"type": "string", "description": order}}}
     return ToolDoc(
-        id=tool_id("c", "t", f"n{number}"), category=order, toolset=order, api=order, function=order, description=order,
+        id=make_tool_id("c", "t", f"n{number}"), category=order, toolset=order, api=order, function=order, description=order,
         toolset_description=order, method="GET", url="https://a.example/x", parameters=(named, chosen), response_schema=json.dumps(schema),
     )  # fmt: skip
 

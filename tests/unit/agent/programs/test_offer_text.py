@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.programs.signatures import render_offer
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from graph.shapes import infer_shape
 
 TOOLS = [
     ToolDoc(
-        id=tool_id("c", f"Set {n}", "search"), category="c", toolset=f"Set {n}", api="search", function=f"search_for_set_{n}",
+        id=make_tool_id("c", f"Set {n}", "search"), category="c", toolset=f"Set {n}", api="search", function=f"search_for_set_{n}",
         description=f"Searches what number {n} has to offer.", parameters=(Parameter(name="query", required=True),),
         example_response='[{"id": "a", "title": "b"}]',
     )

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.programs.signatures import PREAMBLE, ToolSignature, build_signature, build_signatures
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from graph.shapes import infer_shape
 
 
 def doc(api: str = "findRooms", *, toolset: str = "Rooms", **fields: Any) -> ToolDoc:
     made = {"category": "c", "toolset": toolset, "api": api, "function": api, "description": "Free rooms of a town."}
-    return ToolDoc.model_validate({"id": tool_id("c", toolset, api), **made, **fields})
+    return ToolDoc.model_validate({"id": make_tool_id("c", toolset, api), **made, **fields})
 
 
 def namespace(*made: ToolSignature) -> dict[str, Any]:

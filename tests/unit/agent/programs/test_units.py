@@ -6,7 +6,7 @@ import pytest
 
 from agent.programs.signature_notes import find_units
 from agent.programs.signatures import build_signature
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 
 
 def _schema(**fields: str) -> str:
@@ -42,7 +42,7 @@ def test_there_are_not_too_many() -> None:
 
 def test_a_signature_tells_them_in_its_comment() -> None:
     doc = ToolDoc(
-        id=tool_id("Films", "Reel", "film"), category="Films", toolset="Reel", api="film", function="film",
+        id=make_tool_id("Films", "Reel", "film"), category="Films", toolset="Reel", api="film", function="film",
         description="A film.", response_schema=_schema(runtime="Length, in minutes."),
     )  # fmt: skip
     comment = build_signature(doc).text.partition("\n")[0]

@@ -7,7 +7,7 @@ from pydantic.types import JsonValue
 
 from agent.programs.program_types import CallFailure, SandboxCall
 from agent.programs.signatures import render_offer
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 PERSON: dict[str, JsonValue] = {
     "type": "object",
@@ -40,7 +40,7 @@ def parameter(name: str, schema: Mapping[str, JsonValue], *, required: bool = Tr
 
 def tool(api: str, answer: Mapping[str, JsonValue], *parameters: Parameter, method: str = "GET") -> ToolDoc:
     return ToolDoc(
-        id=tool_id("People", "people", api), category="People", toolset="people", api=api, function=api, method=method,
+        id=make_tool_id("People", "people", api), category="People", toolset="people", api=api, function=api, method=method,
         url=f"https://people.invalid/{api}", description=api, parameters=parameters, response_schema=json.dumps(answer),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from agent.policy.protocol import MoveQuestion, NextMove, PathQuestion, PolicyCo
 from agent.search.dfs import SearchDeps, SearchEvent, SearchNode, search
 from agent.search.state import Path, SearchState
 from domain.event import CandidatesConsidered, PathEnded, StepBacktracked, StepChosen
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolDoc, ToolId, make_tool_id
 
 Step = tuple[SearchEvent | PathEnded, SearchState]
 """An event of a walk or its end, and the state after it."""
@@ -23,7 +23,7 @@ Graph = dict[int, list[int]]
 
 def doc(number: int) -> ToolDoc:
     name = f"t{number}"
-    return ToolDoc(id=tool_id("c", "s", name), category="c", toolset="s", api=name, function=name)
+    return ToolDoc(id=make_tool_id("c", "s", name), category="c", toolset="s", api=name, function=name)
 
 
 def number(tool: ToolId) -> int:

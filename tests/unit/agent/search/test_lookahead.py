@@ -8,11 +8,11 @@ from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import NextMove
 from agent.search.dfs import Lookahead
 from domain.event import Feed
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 
 
 def candidate(name: str, weight: float = 0.2) -> ToolCandidate:
-    tool = ToolDoc(id=tool_id("c", "s", name), category="c", toolset="s", api=name, function=name)
+    tool = ToolDoc(id=make_tool_id("c", "s", name), category="c", toolset="s", api=name, function=name)
     return ToolCandidate(tool, weight, None, (0.5,), "graph")
 
 

@@ -11,7 +11,7 @@ from domain.errors import UnavailableError
 from domain.program import ProgramPlan
 from domain.solution import Solution
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 from retriever.index import Vectors
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, PERSON, Catalogue, plan, solution
 from wiring.optional_stores import UnavailableStore
@@ -27,7 +27,7 @@ class Shelf:
         self.store = InMemorySolutions()
         self.index = InMemoryPatterns()
         self.catalogue = Catalogue()
-        self.embedder = BundledEmbedder()
+        self.embedder = OnnxEmbedder()
 
     def of(self, owner: str = "") -> SolutionLibrary:
         """One owner's library."""
@@ -248,7 +248,7 @@ async def test_what_cannot_be_found_yet_is_told(shelf: Shelf) -> None:
 
 async def test_what_is_out_of_reach_says_so() -> None:
     nowhere = UnavailableStore(UnavailableError("the disk is gone"))
-    library = SolutionLibrary(nowhere, nowhere, BundledEmbedder(), "ann", Catalogue())
+    library = SolutionLibrary(nowhere, nowhere, OnnxEmbedder(), "ann", Catalogue())
     with pytest.raises(UnavailableError, match="the disk is gone"):
         await library.find_near(ASKED, 3)
     with pytest.raises(UnavailableError, match="the disk is gone"):

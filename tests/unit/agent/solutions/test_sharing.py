@@ -8,7 +8,7 @@ from agent.solutions.library import SolutionLibrary
 from domain.errors import ConflictError
 from domain.solution import Solution
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
-from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.onnx_embedder import OnnxEmbedder
 from tests.unit.agent.solutions.tools_of_scholars import COUNT, PAPERS, PERSON, Catalogue, solution
 
 MANY = "How many papers has {name} written?"
@@ -22,7 +22,7 @@ class Shelf:
     """A store of solutions with the libraries of its owners."""
 
     def __init__(self, catalogue: Catalogue | None = None) -> None:
-        self.store, self.index, self.embedder = InMemorySolutions(), InMemoryPatterns(), BundledEmbedder()
+        self.store, self.index, self.embedder = InMemorySolutions(), InMemoryPatterns(), OnnxEmbedder()
         self.catalogue = catalogue or Catalogue()
 
     def of(self, owner: str = "") -> SolutionLibrary:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UnavailableError
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from graph.backends.sqlite_flows import SqliteFieldChoices
 from graph.field_choices import FieldChoice
 
-TOOL = tool_id("c", "t", "a")
+TOOL = make_tool_id("c", "t", "a")
 CHOICE = FieldChoice(("items[].näme", '["a.b"]'), ("items[].näme", '["a.b"]', "x"))
 
 

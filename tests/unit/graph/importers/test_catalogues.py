@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from domain.trajectory import RecordedOutcome
 from graph.importers import apibank, jsonl, toolbench
 from graph.importers.records import Record, RecordError, SkippedInput
@@ -33,7 +33,7 @@ def test_the_official_folder_is_found_from_every_height(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "toolenv", tmp_path / "toolenv" / "tools", file):
         (tool,) = toolbench.read_tools(path)
         assert isinstance(tool, ToolDoc)
-        assert (tool.id, tool.function) == (tool_id("Data", "My Set", "Get by Id"), "get_by_id_for_my_set")
+        assert (tool.id, tool.function) == (make_tool_id("Data", "My Set", "Get by Id"), "get_by_id_for_my_set")
         assert (tool.method, tool.toolset_description, tool.example_response) == ("POST", "d", "text")
         assert [(p.name, p.type, p.required, p.default, p.location) for p in tool.parameters] == [
             ("id", "number", True, 7, "path"),
@@ -74,7 +74,7 @@ WRONG: list[Record] = [
 @pytest.mark.parametrize("change", WRONG)
 def test_a_line_of_wrong_types(change: Record) -> None:
     line: Record = {"category": "C", "tool_name": "T", "api_name": "a", "function": "f"}
-    assert jsonl.parse_tool(line).id == tool_id("C", "T", "a")
+    assert jsonl.parse_tool(line).id == make_tool_id("C", "T", "a")
     with pytest.raises(RecordError):
         jsonl.parse_tool({**line, **change})
 
@@ -122,7 +122,11 @@ def test_api_bank(tmp_path: Path) -> None:
     book, today, broken = apibank.read_tools(table)
     assert isinstance(book, ToolDoc)
     assert isinstance(today, ToolDoc)
-    assert (book.id, book.method, book.description) == (tool_id("Travel", "API-Bank", "BookHotel"), "POST", "Books.")
+    assert (book.id, book.method, book.description) == (
+        make_tool_id("Travel", "API-Bank", "BookHotel"),
+        "POST",
+        "Books.",
+    )
     assert [(p.name, p.type, p.format, p.description) for p in book.parameters] == [
         ("hotel", "string", None, "Its name."),
         ("day", "string", "date-time", ""),

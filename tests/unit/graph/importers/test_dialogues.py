@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from domain.tool import FINISH, ToolDoc, tool_id
+from domain.tool import FINISH, ToolDoc, make_tool_id
 from domain.trajectory import RecordedOutcome
 from graph.backends.in_memory import InMemoryGraph
 from graph.importers import apibank_dialogues
@@ -19,7 +19,10 @@ CSV = (
     "对外影响 - 数据库操作 - 查,账户管理,x,OpenDoor,\"(name: str, pin: str)\",\"output_parameters = {'key': {'type': 'str', 'description': 'd'}}\"\n"
     '对外影响 - 数据库操作 - 增,日程安排和管理,x,BookRoom,"(key: str, room: int)",.\n'
 )
-OPEN, BOOK = tool_id("Account_Management", "API-Bank", "OpenDoor"), tool_id("Scheduling", "API-Bank", "BookRoom")
+OPEN, BOOK = (
+    make_tool_id("Account_Management", "API-Bank", "OpenDoor"),
+    make_tool_id("Scheduling", "API-Bank", "BookRoom"),
+)
 LEVEL = "level-1-given-desc"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from graph.importers.records import SkippedInput
 from graph.input_files import read_tools
 
@@ -50,7 +50,7 @@ def one(folder: Path, endpoint: dict[str, Any]) -> ToolDoc:
 
 def test_an_endpoint(tmp_path: Path) -> None:
     tool = one(tmp_path, SEARCH)
-    assert tool.id == tool_id(HOST, HOST, "SearchHotels")
+    assert tool.id == make_tool_id(HOST, HOST, "SearchHotels")
     assert (tool.function, tool.method, tool.url) == ("SearchHotels", "GET", f"https://{HOST}/v1/search")
     query, sort, amount, tags = tool.parameters
     assert (query.required, query.type, query.example, query.location) == (True, "string", "Rome", "query")

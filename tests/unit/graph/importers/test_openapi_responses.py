@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.tool import ToolDoc, tool_id
+from domain.tool import ToolDoc, make_tool_id
 from graph.importers.openapi import read_openapi
 from graph.importers.openapi_responses import MAX_SCHEMA
 from graph.response_fields import output_fields
@@ -78,7 +78,7 @@ def test_a_field_that_may_be_anything_is_known_by_its_name_alone(tmp_path: Path)
     }
     text = read_response(tmp_path, given)
     doc = ToolDoc(
-        id=tool_id("garden", "plots", "list"),
+        id=make_tool_id("garden", "plots", "list"),
         category="garden",
         toolset="plots",
         api="list",

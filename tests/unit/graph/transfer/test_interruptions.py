@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import BrokenInputError, StoreBusyError, UnavailableError, UsageError
-from domain.tool import FINISH, ToolDoc, tool_id
+from domain.tool import FINISH, ToolDoc, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.facts import Edge, GraphState, ToolFacts
 from graph.transfer.store_export import ExportWriter, export_store
@@ -74,7 +74,7 @@ async def test_what_is_there_already_is_not_written_again(tmp_path: Path) -> Non
     [
         [document(B)],
         [document(A, "another text")],
-        GraphState({tool_id("x", "y", "z"): ToolFacts()}),
+        GraphState({make_tool_id("x", "y", "z"): ToolFacts()}),
         GraphState({A: ToolFacts(calls=1)}),
         GraphState(edges=[Edge(C, FINISH, 1)]),
         GraphState(edges=[Edge(A, B, 3, 1)]),
@@ -155,7 +155,7 @@ class Building(InMemoryGraph):
     async def stream_edges(self) -> AsyncIterator[Edge]:
         async for edge in super().stream_edges():
             yield edge
-        await self.put_tools([document(tool_id("c", "s", "new"))])
+        await self.put_tools([document(make_tool_id("c", "s", "new"))])
 
 
 async def test_an_export_of_a_store_whose_tools_change_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from agent.programs.offered_functions import build_functions
 from agent.programs.program_types import ProgramAttempt, ProgramQuestion
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from offline.planning_time import PlanningClock
 from offline.policy import OfflinePolicy
 from offline.sentences.author import write_program
@@ -22,7 +22,7 @@ def _tool(
     api: str, parameters: tuple[Parameter, ...], response: object, description: str, method: str = "GET"
 ) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("Harbour", "Berths", api), category="Harbour", toolset="Berths", api=api, function=api, method=method,
+        id=make_tool_id("Harbour", "Berths", api), category="Harbour", toolset="Berths", api=api, function=api, method=method,
         description=description, parameters=parameters, example_response=json.dumps(response),
     )  # fmt: skip
 

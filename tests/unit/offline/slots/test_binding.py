@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from domain.model import JsonObject
 from domain.plan import StepResult
-from domain.tool import Flow, Parameter, ToolDoc, tool_id
+from domain.tool import Flow, Parameter, ToolDoc, make_tool_id
 from offline.slots.binding import InputCoverage, bind, check_fillable
 
 TODAY = date(2026, 1, 7)  # a Wednesday
@@ -22,7 +22,7 @@ def need(name: str, kind: str = "string", **more: object) -> Parameter:
 
 def tool(api: str, *parameters: Parameter, description: str = "", example: object = None) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, parameters=parameters, description=description,
+        id=make_tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, parameters=parameters, description=description,
         example_response=None if example is None else json.dumps(example),
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 
 from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from domain.plan import StepResult
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from offline.slots.binding import bind, check_fillable, may_mean_another
 
 TODAY = date(2026, 1, 7)
@@ -16,7 +16,7 @@ TODAY = date(2026, 1, 7)
 
 def doc(api: str, method: str, needs: Sequence[Parameter], gives: object) -> ToolDoc:
     return ToolDoc(
-        id=tool_id("Food", "Tables", api), category="Food", toolset="Tables", api=api, function=api, method=method,
+        id=make_tool_id("Food", "Tables", api), category="Food", toolset="Tables", api=api, function=api, method=method,
         description=f"{api.replace('_', ' ')}.", parameters=tuple(needs), example_response=json.dumps(gives),
     )  # fmt: skip
 

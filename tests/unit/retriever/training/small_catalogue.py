@@ -1,6 +1,6 @@
 """A catalogue of three tool sets that every test of training can read at a glance."""
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from retriever.training.examples import DocumentCorpus, TrainingExample, build_corpus
 
 APIS = {
@@ -30,7 +30,7 @@ ASKED = {
 def document(toolset: str, api: str, about: str = "", *parameters: Parameter, category: str = "c") -> ToolDoc:
     about = about or APIS.get(toolset, {}).get(api, "")
     return ToolDoc(
-        id=tool_id(category, toolset, api),
+        id=make_tool_id(category, toolset, api),
         category=category,
         toolset=toolset,
         api=api,
@@ -48,7 +48,7 @@ def catalogue() -> DocumentCorpus:
 
 
 def row(corpus: DocumentCorpus, toolset: str, api: str, category: str = "c") -> int:
-    return corpus.row_by_id[tool_id(category, toolset, api)]
+    return corpus.row_by_id[make_tool_id(category, toolset, api)]
 
 
 def example(corpus: DocumentCorpus, request: str, *solved: tuple[str, str]) -> TrainingExample:

@@ -1,11 +1,10 @@
 """What is written is a negative of its request and nothing else; what is made up is learnt from within the recipe's share."""
 
-from retriever.training.augmentation import add_negatives, add_requests
-from retriever.training.examples import TrainingExample, split_examples
-from retriever.training.negatives import NegativeSampler, find_neighbours
+from retriever.training.batches import NegativeSampler, find_neighbours
+from retriever.training.examples import TrainingExample, add_negatives, add_requests, split_examples
 from retriever.training.recipe import TrainingRecipe
+from retriever.training.synthetic_requests import SyntheticRequest
 from retriever.training.written_negatives import WrittenNegative
-from retriever.training.written_requests import SyntheticRequest
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, example, row
 
 KNOWN = {one.id: one for one in DOCUMENTS}
@@ -23,9 +22,9 @@ async def test_a_written_document_is_a_negative_of_its_request_only() -> None:
         example(corpus, "rain gauges of a city, and the wind", ("sky", "wind")),
     ]
     grown, told = add_negatives(corpus, examples, [negative("will it rain"), negative("will it rain")], KNOWN)
-    assert len(grown.ids) == len(grown.texts) == len(grown.lexical) == len(grown.names) == len(corpus.ids) + 1
+    assert len(grown.ids) == len(grown.texts) == len(grown.lexical_texts) == len(grown.names) == len(corpus.ids) + 1
     assert grown.texts[-1].startswith("sky: rain gauges. List the rain gauges of a city")
-    assert [one.against for one in told] == [(len(corpus.ids),), ()]
+    assert [one.written_negative_rows for one in told] == [(len(corpus.ids),), ()]
     near = await find_neighbours(grown, told, 20)
     negatives = NegativeSampler(grown, told, near, TrainingRecipe())
     written = len(corpus.ids)
@@ -51,9 +50,9 @@ def test_made_up_requests_keep_to_their_share_and_are_not_judged_by() -> None:
     told = add_requests(corpus, own, made_up(100), recipe)
     learnt, judged = split_examples(told, recipe.held_out)
     assert len(judged) == 20
-    assert sum(one.made_up for one in learnt) == 0.25 * len(learnt) == 20
-    assert not any(one.made_up for one in judged)
-    assert all(one.foreign for one in told if one.made_up)
+    assert sum(one.synthetic for one in learnt) == 0.25 * len(learnt) == 20
+    assert not any(one.synthetic for one in judged)
+    assert all(one.out_of_domain for one in told if one.synthetic)
     assert told == add_requests(corpus, own, made_up(100), recipe)
     assert add_requests(corpus, own, made_up(100), recipe.model_copy(update={"synthetic_share": 0.0})) == own
 
@@ -61,8 +60,10 @@ def test_made_up_requests_keep_to_their_share_and_are_not_judged_by() -> None:
 def test_no_api_has_more_than_its_number_of_made_up_requests() -> None:
     corpus = catalogue()
     own = [example(corpus, f"request {number}", ("sky", "rain")) for number in range(1_000)]
-    told = [one for one in add_requests(corpus, own, made_up(100), TrainingRecipe(synthetic_per_api=2)) if one.made_up]
-    solved = [one.solved for one in told]
+    told = [
+        one for one in add_requests(corpus, own, made_up(100), TrainingRecipe(synthetic_per_api=2)) if one.synthetic
+    ]
+    solved = [one.positive_rows for one in told]
     assert sorted(solved) == sorted([(place,) for place in range(len(corpus.ids))] * 2)
 
 

@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_an_empty_folder_begins_anew(tmp_path: Path) -> None:
     checkpoints = CheckpointFolder(tmp_path / "none", TrainingRecipe())
-    assert checkpoints.last is None
+    assert checkpoints.latest is None
     assert checkpoints.read_state() == TrainingState()
 
 
@@ -26,10 +26,10 @@ def test_it_goes_on_from_the_newest_that_was_written_to_its_end(folder: Path) ->
     checkpoints = CheckpointFolder(folder, TrainingRecipe(epochs=5), "these requests")
     for step in (9, 30, 120):
         (folder / f"checkpoint-{step}").mkdir()
-    assert checkpoints.last is None
+    assert checkpoints.latest is None
     for step in (9, 30):
         (folder / f"checkpoint-{step}" / "trainer_state.json").write_text("{}")
-    assert checkpoints.last == folder / "checkpoint-30"
+    assert checkpoints.latest == folder / "checkpoint-30"
 
 
 def test_a_file_that_is_gone_is_told(folder: Path) -> None:
@@ -57,7 +57,7 @@ def test_other_data_is_refused(folder: Path) -> None:
 
 def test_a_setting_that_came_later_had_its_default(folder: Path) -> None:
     (folder / "recipe.json").write_text('{"epochs": 5}')
-    assert CheckpointFolder(folder, TrainingRecipe(epochs=5, precision="float32"), "these requests").last is None
+    assert CheckpointFolder(folder, TrainingRecipe(epochs=5, precision="float32"), "these requests").latest is None
     for other in (
         TrainingRecipe(epochs=5, precision="float32", seed=8),
         TrainingRecipe(epochs=5, precision="bfloat16"),

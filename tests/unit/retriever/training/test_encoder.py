@@ -72,7 +72,7 @@ def test_what_stands_before_a_request_belongs_to_no_sentence(base: Path, encoder
 
 @pytest.mark.parametrize("native", [True, False])
 def test_what_is_not_chosen_is_what_the_machine_has(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_is_native", lambda _: native)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setattr(module, "_has_native_bfloat16", lambda _: native)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     assert resolve_precision(TrainingRecipe()).precision == ("bfloat16" if native else "float32")
     assert resolve_precision(TrainingRecipe(precision="float32")).precision == "float32"
 

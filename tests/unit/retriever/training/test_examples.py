@@ -7,7 +7,7 @@ from retriever.training.examples import TrainingExample, build_corpus, compute_f
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, row
 
 OWN = [TrainingExample(f"request {number}", (number % 7,)) for number in range(40)]
-FOREIGN = [TrainingExample(f"foreign {number}", (0,), foreign=True) for number in range(10)]
+FOREIGN = [TrainingExample(f"foreign {number}", (0,), out_of_domain=True) for number in range(10)]
 
 
 def test_every_request_is_either_learnt_from_or_judged_by() -> None:
@@ -21,14 +21,14 @@ def test_every_request_is_either_learnt_from_or_judged_by() -> None:
 
 def test_foreign_requests_are_never_judged_by_and_do_not_change_who_is() -> None:
     learnt, judged = split_examples([*FOREIGN, *OWN], 0.25)
-    assert not any(one.foreign for one in judged)
-    assert sum(one.foreign for one in learnt) == 10
+    assert not any(one.out_of_domain for one in judged)
+    assert sum(one.out_of_domain for one in learnt) == 10
     assert judged == split_examples(OWN, 0.25)[1]
 
 
 def test_a_made_up_request_is_counted_once() -> None:
-    made_up = [TrainingExample(f"made up {number}", (0,), foreign=True, made_up=True) for number in range(5)]
-    told = count_kinds([*OWN, *FOREIGN, *made_up, TrainingExample("against", (0,), against=(1,))])
+    made_up = [TrainingExample(f"made up {number}", (0,), out_of_domain=True, synthetic=True) for number in range(5)]
+    told = count_kinds([*OWN, *FOREIGN, *made_up, TrainingExample("against", (0,), written_negative_rows=(1,))])
     assert told == {"learnt": 56, "foreign": 10, "made_up": 5, "with_written_negatives": 1}
 
 
@@ -72,6 +72,6 @@ def test_the_fingerprint_names_what_is_learnt_from() -> None:
         compute_fingerprint(build_corpus(DOCUMENTS[1:]), [rain]),
         compute_fingerprint(corpus, [rain, rain]),
         compute_fingerprint(corpus, [TrainingExample("will it rain", (row(corpus, "sky", "wind"),))]),
-        compute_fingerprint(corpus, [TrainingExample("will it rain", rain.solved, against=(3,))]),
+        compute_fingerprint(corpus, [TrainingExample("will it rain", rain.positive_rows, written_negative_rows=(3,))]),
     ]
     assert len({known, *others}) == 5

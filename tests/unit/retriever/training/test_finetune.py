@@ -11,11 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError, UsageError
-from retriever.training.augmentation import add_negatives
 from retriever.training.checkpoints import CheckpointFolder
 from retriever.training.encoder import TrainedEncoder, compute_similarities
-from retriever.training.examples import DocumentCorpus, TrainingExample, compute_fingerprint
-from retriever.training.finetune import TrainingResult, finetune
+from retriever.training.examples import DocumentCorpus, TrainingExample, add_negatives, compute_fingerprint
+from retriever.training.finetune import TrainingResult, finetune_encoder
 from retriever.training.recipe import TrainingRecipe
 from retriever.training.validation import HeldOutEvaluator
 from retriever.training.written_negatives import WrittenNegative
@@ -29,7 +28,7 @@ pytestmark = [
 ]
 CORPUS = catalogue()
 EXAMPLES = [TrainingExample(request, (row(CORPUS, *tool),)) for tool, requests in ASKED.items() for request in requests]
-NEAR = [[place for place in range(len(CORPUS.ids)) if place not in one.solved] for one in EXAMPLES]
+NEAR = [[place for place in range(len(CORPUS.ids)) if place not in one.positive_rows] for one in EXAMPLES]
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ def train(
     judge = HeldOutEvaluator(corpus, EXAMPLES, NEAR)
     near = (NEAR * (len(examples) // len(NEAR) + 1))[: len(examples)]
     checkpoints = CheckpointFolder(out / "checkpoint", recipe, compute_fingerprint(corpus, examples))
-    return finetune(corpus, examples, near, judge, checkpoints, out / "model", told), told
+    return finetune_encoder(corpus, examples, near, judge, checkpoints, out / "model", told), told
 
 
 def vectors(recipe: TrainingRecipe, folder: Path) -> NDArray[np.float32]:
@@ -95,7 +94,7 @@ def test_the_loss_falls_and_the_requests_find_their_tools(recipe: TrainingRecipe
 def test_the_best_weights_are_left(recipe: TrainingRecipe, tmp_path: Path) -> None:
     trained, _ = train(recipe, tmp_path)
     judge = HeldOutEvaluator(CORPUS, EXAMPLES, NEAR)
-    assert judge.compute_ndcg(TrainedEncoder(recipe, tmp_path / "model")) == pytest.approx(trained.best.ndcg)
+    assert judge.evaluate(TrainedEncoder(recipe, tmp_path / "model")) == pytest.approx(trained.best.ndcg)
     assert trained.best.ndcg == max(one.ndcg for one in trained.judgements)
 
 
@@ -201,11 +200,14 @@ def test_it_stops_where_nothing_is_gained(recipe: TrainingRecipe, tmp_path: Path
 def test_written_negatives_are_learnt_from(recipe: TrainingRecipe, tmp_path: Path) -> None:
     asked = EXAMPLES[0]
     written = WrittenNegative(
-        request=asked.request, tool=CORPUS.ids[asked.solved[0]], api="rain today", description="will it rain today"
+        request=asked.request,
+        tool=CORPUS.ids[asked.positive_rows[0]],
+        api="rain today",
+        description="will it rain today",
     )
     often, recipe = EXAMPLES * 12, recipe.model_copy(update={"epochs": 1})
     corpus, examples = add_negatives(CORPUS, often, [written], {one.id: one for one in DOCUMENTS})
-    texts = [corpus.texts[asked.solved[0]], corpus.texts[-1]]
+    texts = [corpus.texts[asked.positive_rows[0]], corpus.texts[-1]]
 
     def lead(folder: Path) -> float:
         encoder = TrainedEncoder(recipe, folder)

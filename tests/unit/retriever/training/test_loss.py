@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from retriever.training.batches import LEFT_OUT, NEGATIVE, POSITIVE, BatchCollator
+from retriever.training.batches import IGNORED, NEGATIVE, POSITIVE, BatchCollator, NegativeSampler
 from retriever.training.encoder import TrainedEncoder
 from retriever.training.examples import TrainingExample
-from retriever.training.negatives import NegativeSampler
 from retriever.training.recipe import TrainingRecipe
 from tests.unit.retriever.training.small_catalogue import catalogue
 
@@ -26,11 +25,11 @@ pytestmark = [
 def test_other_positives_do_not_count_against_one() -> None:
     import torch
 
-    from retriever.training.loss import compute_contrastive_loss
+    from retriever.training.training_loop import compute_contrastive_loss
 
     chance = random.Random(3)
     scores = [[chance.uniform(-9, 9) for _ in range(6)] for _ in range(4)]
-    label = [[chance.choice((POSITIVE, LEFT_OUT, NEGATIVE)) for _ in range(6)] for _ in range(4)]
+    label = [[chance.choice((POSITIVE, IGNORED, NEGATIVE)) for _ in range(6)] for _ in range(4)]
     terms: list[float] = []
     for given, told in zip(scores, label, strict=True):
         wrong = [math.exp(score) for score, one in zip(given, told, strict=True) if one == NEGATIVE]
@@ -45,7 +44,7 @@ def test_with_one_positive_each_it_is_the_multiple_negatives_ranking_loss() -> N
     import torch
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
-    from retriever.training.loss import compute_contrastive_loss
+    from retriever.training.training_loop import compute_contrastive_loss
 
     torch.manual_seed(1)
     asked, solved, hard = (torch.nn.functional.normalize(torch.randn(5, 8), dim=-1) for _ in range(3))
@@ -62,7 +61,7 @@ def test_a_step_knows_what_solved_each_request(base: Path) -> None:
     corpus = catalogue()
     first, second = range(2)
     examples = [TrainingExample("rain", (first, second)), TrainingExample("books", (first,))]
-    near = [[place for place in range(len(corpus.ids)) if place not in one.solved] for one in examples]
+    near = [[place for place in range(len(corpus.ids)) if place not in one.positive_rows] for one in examples]
     recipe = TrainingRecipe(base=str(base), positives=1, hard=3)
     encoder = TrainedEncoder(recipe)
     batches = BatchCollator(encoder, corpus, examples, NegativeSampler(corpus, examples, near, recipe), recipe)

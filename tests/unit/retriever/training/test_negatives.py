@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from retriever.training.batches import EncodeFunction, NegativeSampler, find_neighbours
 from retriever.training.examples import DocumentCorpus, TrainingExample, build_corpus
-from retriever.training.negatives import Encode, NegativeSampler, find_neighbours
 from retriever.training.recipe import TrainingRecipe
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, example, row
 
@@ -21,7 +21,7 @@ def corpus() -> DocumentCorpus:
     return catalogue()
 
 
-def told(corpus: DocumentCorpus, vectors: Mapping[str, Sequence[float]], request: Sequence[float]) -> Encode:
+def told(corpus: DocumentCorpus, vectors: Mapping[str, Sequence[float]], request: Sequence[float]) -> EncodeFunction:
     """A model whose vectors are given, by API; (0, 1) for those that are not. Every request has the same one."""
 
     def encode(texts: Sequence[str], requests: bool) -> NDArray[np.float32]:
@@ -44,7 +44,7 @@ async def test_neighbours_are_found_by_the_request_and_by_the_names_of_what_solv
     assert row(corpus, "bank", "rates") in near
     assert row(corpus, "books", "search") not in near
     (by_name,) = await find_neighbours(
-        build_corpus([*DOCUMENTS, document("films", "search")]), [TrainingExample("xyz", asked.solved)], 2
+        build_corpus([*DOCUMENTS, document("films", "search")]), [TrainingExample("xyz", asked.positive_rows)], 2
     )
     assert len(by_name) == 1, "only the other tool that is called search shares a word with its name"
 
@@ -121,7 +121,7 @@ def test_written_negatives_are_drawn_beside_the_others_until_the_model_takes_one
     asked = example(corpus, "will it rain", ("sky", "rain"))
     written = row(corpus, "books", "lists"), row(corpus, "books", "search")
     near = [[row(corpus, "bank", "convert")]]
-    negatives = NegativeSampler(corpus, [replace(asked, against=written)], near, RECIPE)
+    negatives = NegativeSampler(corpus, [replace(asked, written_negative_rows=written)], near, RECIPE)
     plain = NegativeSampler(corpus, [asked], near, RECIPE)
     for seed in range(20):
         found = negatives.draw(0, random.Random(seed))

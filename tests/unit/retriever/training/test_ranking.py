@@ -6,7 +6,7 @@ import pytest
 from domain.errors import UsageError
 from retriever.features import FEATURE_NAMES
 from retriever.reranker import build_forest, build_reranker
-from retriever.training.ranking import LabelledCandidates, cross_fit, parse_tree, train_reranker
+from retriever.training.reranker import LabelledCandidates, parse_tree, score_by_cross_validation, train_reranker
 
 pytestmark = pytest.mark.neural
 TELLING = FEATURE_NAMES.index("linked")
@@ -37,8 +37,8 @@ def test_it_finds_what_tells() -> None:
 
 def test_each_is_judged_by_one_that_did_not_learn_from_it() -> None:
     given = requests()
-    assert share_right(given, cross_fit(given, 7)) >= 0.6
-    assert share_right(given, cross_fit(given, 7, ("linked",))) <= 0.3
+    assert share_right(given, score_by_cross_validation(given, 7)) >= 0.6
+    assert share_right(given, score_by_cross_validation(given, 7, ("linked",))) <= 0.3
 
 
 def test_the_trees_say_what_their_library_says() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.tool import Parameter, ToolDoc
-from retriever.training.template_requests import build_template_requests
+from retriever.training.synthetic_requests import build_template_requests
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document
 
 

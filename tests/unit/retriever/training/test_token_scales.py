@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnxruntime import InferenceSession
 
 from domain.errors import UsageError
-from retriever.training.token_scales import scale_tokens
+from retriever.training.token_scales import add_token_scales
 
 pytestmark = pytest.mark.neural
 WIDTH = 16
@@ -52,7 +52,7 @@ def run(model: Path, rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def test_a_token_is_not_touched_by_others(tmp_path: Path, quantised: Path, weights: NDArray[np.float32]) -> None:
     target = tmp_path / "per_token.onnx"
-    assert scale_tokens(quantised, target) == 2
+    assert add_token_scales(quantised, target) == 2
     rows = np.random.default_rng(4).normal(size=(3, 5, WIDTH)).astype(np.float32)
     rows[1] *= 1000
     rows[2, 0] = 0
@@ -65,19 +65,19 @@ def test_a_token_is_not_touched_by_others(tmp_path: Path, quantised: Path, weigh
 
 
 def test_a_model_that_has_them_already_is_refused(tmp_path: Path, quantised: Path) -> None:
-    scale_tokens(quantised, tmp_path / "once.onnx")
+    add_token_scales(quantised, tmp_path / "once.onnx")
     with pytest.raises(UsageError, match="needs no other scales"):
-        scale_tokens(tmp_path / "once.onnx", tmp_path / "twice.onnx")
+        add_token_scales(tmp_path / "once.onnx", tmp_path / "twice.onnx")
 
 
 def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "broken.onnx").write_bytes(b"not a model")
     with pytest.raises(UsageError, match="cannot be read"):
-        scale_tokens(tmp_path / "broken.onnx", tmp_path / "out.onnx")
+        add_token_scales(tmp_path / "broken.onnx", tmp_path / "out.onnx")
 
 
 def test_the_bundled_model_has_them(tmp_path: Path) -> None:
-    from retriever.embedders.bundled import BUNDLED_FOLDER
+    from retriever.embedders.onnx_embedder import BUNDLED_FOLDER
 
     with pytest.raises(UsageError, match="needs no other scales"):
-        scale_tokens(BUNDLED_FOLDER / "model.onnx", tmp_path / "out.onnx")
+        add_token_scales(BUNDLED_FOLDER / "model.onnx", tmp_path / "out.onnx")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import retriever.embedders.bundled as bundled
+import retriever.embedders.onnx_embedder as bundled
 from retriever.encoder_folder import EncoderConfig, read_encoder_config
 from retriever.reranker import read_reranker
 from tests.unit.retriever.training.commands import given, lines, run, write_sources
@@ -105,7 +105,7 @@ def test_a_re_ranker_is_taught_by_folds(sources: dict[str, Path], tmp_path: Path
     assert {"fused", "re-ranked", "re-ranked without precedents"} < set(rows)
     assert rows["re-ranked"]["one"]["n"] == len(requests)
     assert rows["re-ranked"]["one"]["ndcg@5"] > 0.5
-    assert read_reranker(weights).encoder == bundled.BundledEmbedder().identity
+    assert read_reranker(weights).encoder == bundled.OnnxEmbedder().identity
     assert "named twice" in run("train_reranker.py", *arguments, "--fold", fold).stderr
     assert "is no folder" in run("train_reranker.py", *arguments[:-1], tmp_path / "none" / "weights.json").stderr
     shutil.rmtree(fold / "encoder")

@@ -1,14 +1,14 @@
 """Which of the written documents may serve as negatives, and which requests as requests."""
 
+from retriever.training.synthetic_requests import WrittenRequests, build_request_task, select_usable
 from retriever.training.written_negatives import (
     WrittenDocument,
     WrittenDocuments,
     WrittenNegative,
-    build_lookalike_task,
+    build_negatives_task,
     select_distinct,
-    to_document,
+    to_tool_doc,
 )
-from retriever.training.written_requests import WrittenRequests, build_request_task, select_usable
 from tests.unit.retriever.training.small_catalogue import document
 
 RAIN, WIND = document("sky", "rain"), document("sky", "wind")
@@ -32,13 +32,13 @@ def test_of_two_alike_one_is_kept() -> None:
 
 
 def test_a_written_document_stands_in_the_tool_set_of_what_solved_it() -> None:
-    made = to_document(WrittenNegative(request="r", tool=RAIN.id, **GAUGES.model_dump()), RAIN)
+    made = to_tool_doc(WrittenNegative(request="r", tool=RAIN.id, **GAUGES.model_dump()), RAIN)
     assert (made.toolset, made.category, made.api) == ("sky", "c", "gauges")
     assert [parameter.name for parameter in made.parameters] == ["city"]
 
 
 def test_fewer_documents_than_asked_for_are_complained_about() -> None:
-    task = build_lookalike_task("will it rain", RAIN, 2)
+    task = build_negatives_task("will it rain", RAIN, 2)
     assert "2 documents" in task.check(WrittenDocuments(documents=(GAUGES,)))
     assert task.check(WrittenDocuments(documents=(GAUGES, GAUGES))) == ""
     assert "Write 2 documents" in task.system

@@ -8,7 +8,7 @@ from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.host_limits import EventLoopClock
 from agent.execution.secret_store import SecretStore
 from domain.model import JsonObject
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 from tests.unit.agent.execution.http.serving import Answer, Served, serving
 
 WAITS: list[float] = []
@@ -29,7 +29,7 @@ class Hurried(EventLoopClock):
 
 
 def tool(url: str, method: str = "GET", *parameters: Parameter) -> ToolDoc:
-    return ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", method=method, url=url,
+    return ToolDoc(id=make_tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", method=method, url=url,
                    parameters=parameters)  # fmt: skip
 
 

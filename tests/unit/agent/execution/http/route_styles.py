@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from uuid import uuid4
 
-from domain.tool import Credential, Parameter, ToolDoc, tool_id
+from domain.tool import Credential, Parameter, ToolDoc, make_tool_id
 
 KEY = "right-key"
 SHIPS = ("anna", "bertha")
@@ -75,7 +75,7 @@ class RouteHost:
         """The tool that reads one thing of a kind. ``wrong``: by a path that is not there."""
         key = Credential(secret="harbour", place="header", name="X-Api-Key")
         return ToolDoc(
-            id=tool_id("Ports", "Harbour", f"get_{kind}"), category="Ports", toolset="Harbour", api=f"get_{kind}", function=f"get_{kind}",
+            id=make_tool_id("Ports", "Harbour", f"get_{kind}"), category="Ports", toolset="Harbour", api=f"get_{kind}", function=f"get_{kind}",
             method="GET", url=f"{self.address}/v1/{'old-' if wrong else ''}{kind}/{{name}}",
             parameters=(Parameter(name="name", location="path", required=True),), credentials=(key,) if self.style.needs_key else (),
         )  # fmt: skip

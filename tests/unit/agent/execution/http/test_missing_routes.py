@@ -15,7 +15,7 @@ from agent.execution.host_memory import HostAnswer, HostMemory
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.answer_comparison import Likeness, compare_answers
 from agent.execution.secret_store import EnvironmentSecrets
-from domain.tool import Credential, Parameter, ToolDoc, tool_id
+from domain.tool import Credential, Parameter, ToolDoc, make_tool_id
 from tests.unit.agent.execution.http.calling import call
 from tests.unit.agent.execution.http.route_styles import KEY, KINDS, STYLES, Reply, RouteHost, Style, route_host
 from tests.unit.agent.execution.http.serving import reply, serving
@@ -155,7 +155,7 @@ def fastapi_host() -> Generator[str]:
 async def test_fastapi_itself_shows_by_options_that_a_path_exists() -> None:
     def tool(address: str, path: str) -> ToolDoc:
         name = Parameter(name="name", location="path", required=True)
-        return ToolDoc(id=tool_id("c", "t", path), category="c", toolset="t", api=path, function="f", url=f"{address}/{path}/{{name}}",
+        return ToolDoc(id=make_tool_id("c", "t", path), category="c", toolset="t", api=path, function="f", url=f"{address}/{path}/{{name}}",
                        parameters=(name,))  # fmt: skip
 
     with fastapi_host() as address:

@@ -11,7 +11,7 @@ import uvicorn
 from agent.execution.http import HttpParameters
 from agent.execution.mcp import McpParameters, McpSessions
 from domain.side_effect import MCP
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Parameter, ToolDoc, make_tool_id
 
 
 @asynccontextmanager
@@ -48,6 +48,6 @@ def tool(url: str, api: str, *parameters: str, **more: Any) -> ToolDoc:
     """A tool of a server; one that only reads is ``side_effect="reads"``."""
     given = tuple(Parameter(name=name, location="body") for name in parameters)
     return ToolDoc(
-        id=tool_id("harbour", "everything", api), category="harbour", toolset="everything", api=api, function=api, method=MCP, url=url,
+        id=make_tool_id("harbour", "everything", api), category="harbour", toolset="everything", api=api, function=api, method=MCP, url=url,
         parameters=given, **more,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UsageError
-from retriever.features import FEATURE_NAMES, FEATURES_VERSION, Values
+from retriever.features import FEATURE_NAMES, FEATURES_VERSION, FloatArray
 from retriever.reranker import LEAF, RegressionTree, RerankerWeights, build_forest, build_reranker
 from retriever.training.requirements import require_modules
 
@@ -20,9 +20,9 @@ RANKING_MODULES = ("sklearn", "lightgbm")
 """Packages that training the re-ranker imports."""
 FOLDS = 5
 """Parts of a cross-validation."""
-_ROUNDS = 200
+_BOOSTING_ROUNDS = 200
 """Number of boosted trees."""
-_REGRESSION_SPREAD = 0.5
+_REGRESSION_DEVIATION = 0.5
 """Standard deviation of the regression's scores where that of the trees' is 1."""
 _BOOSTING_PARAMETERS: dict[str, Any] = {
     "objective": "lambdarank",
@@ -46,38 +46,38 @@ _BOOSTING_PARAMETERS: dict[str, Any] = {
 class LabelledCandidates:
     """A request's candidates with labels."""
 
-    features: Values
+    features: FloatArray
     """Shape (candidates, features)."""
     serves: NDArray[np.bool_]
     """Labels, shape (candidates,): whether each candidate serves the request."""
 
 
 def train_reranker(
-    requests: Sequence[LabelledCandidates], encoder: str, without: Collection[str] = ()
+    requests: Sequence[LabelledCandidates], encoder: str, hidden_features: Collection[str] = ()
 ) -> RerankerWeights:
     """Train a regression and trees, and scale both for the sum of their scores.
 
-    Over all candidates the regression's scores get a standard deviation of ``_REGRESSION_SPREAD``, and those
+    Over all candidates the regression's scores get a standard deviation of ``_REGRESSION_DEVIATION``, and those
     of the trees one of 1. Requests whose candidates all serve them, or none, are skipped.
 
     Args:
         requests: the labelled candidates of each request.
         encoder: identity of the encoder that scored them.
-        without: names of features that are hidden from both models.
+        hidden_features: names of features that are hidden from both models.
 
     Raises:
         UsageError: no request can be learnt from.
         UnavailableError: scikit-learn or LightGBM is not installed.
     """
-    informative = [one for one in requests if one.serves.any() and not one.serves.all()]
+    informative = [request for request in requests if request.serves.any() and not request.serves.all()]
     if not informative:
         raise UsageError("no request has both candidates that serve it and others: there is nothing to learn from")
-    values = np.concatenate([one.features for one in informative])
+    values = np.concatenate([request.features for request in informative])
     mean, spread = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
     spread[spread == 0] = 1.0
-    hidden = [FEATURE_NAMES.index(name) for name in without]
+    hidden = [FEATURE_NAMES.index(name) for name in hidden_features]
     weights, offset = _fit_regression(informative, (values - mean) / spread, hidden)
-    regression_scale = float(((values - mean) / spread @ weights).std()) / _REGRESSION_SPREAD or 1.0
+    regression_scale = float(((values - mean) / spread @ weights).std()) / _REGRESSION_DEVIATION or 1.0
     trees = _fit_trees(informative, values, hidden)
     tree_scale = float(build_forest(trees).predict(values).std()) or 1.0
     return RerankerWeights(
@@ -96,22 +96,24 @@ def train_reranker(
 
 
 def _fit_regression(
-    informative: Sequence[LabelledCandidates], standard: NDArray[np.float64], hidden: Sequence[int]
+    informative: Sequence[LabelledCandidates], standardized: NDArray[np.float64], hidden: Sequence[int]
 ) -> tuple[NDArray[np.float64], float]:
     """Return weights and offset of a logistic regression, in which all requests weigh the same."""
     require_modules("sklearn")
     from sklearn.linear_model import LogisticRegression
 
-    visible = standard.copy()
+    visible = standardized.copy()
     visible[:, hidden] = 0.0
-    shares = np.concatenate([np.full(len(one.serves), 100.0 / len(one.serves)) for one in informative])
-    serves = np.concatenate([one.serves for one in informative])
-    fitted = LogisticRegression(C=1.0, max_iter=1_000).fit(visible, serves, sample_weight=shares)
+    sample_weights = np.concatenate(
+        [np.full(len(request.serves), 100.0 / len(request.serves)) for request in informative]
+    )
+    serves = np.concatenate([request.serves for request in informative])
+    fitted = LogisticRegression(C=1.0, max_iter=1_000).fit(visible, serves, sample_weight=sample_weights)
     return fitted.coef_[0], float(fitted.intercept_[0])
 
 
 def _fit_trees(
-    informative: Sequence[LabelledCandidates], values: Values, hidden: Sequence[int]
+    informative: Sequence[LabelledCandidates], values: FloatArray, hidden: Sequence[int]
 ) -> list[RegressionTree]:
     """Train trees by LambdaMART (Burges 2010), which ranks serving candidates first, above all at the top."""
     require_modules("lightgbm")
@@ -119,24 +121,24 @@ def _fit_trees(
 
     visible = values.copy()
     visible[:, hidden] = 0.0
-    serves = np.concatenate([one.serves for one in informative]).astype(np.int32)
-    data = lightgbm.Dataset(visible, serves, group=[len(one.serves) for one in informative])
-    dumped = lightgbm.train(_BOOSTING_PARAMETERS, data, _ROUNDS).dump_model()
-    return [parse_tree(one["tree_structure"]) for one in dumped["tree_info"]]
+    serves = np.concatenate([request.serves for request in informative]).astype(np.int32)
+    data = lightgbm.Dataset(visible, serves, group=[len(request.serves) for request in informative])
+    model = lightgbm.train(_BOOSTING_PARAMETERS, data, _BOOSTING_ROUNDS).dump_model()
+    return [parse_tree(request["tree_structure"]) for request in model["tree_info"]]
 
 
 def parse_tree(root: dict[str, Any]) -> RegressionTree:
     """Convert a tree as LightGBM dumps it (``tree_structure``); parents come before their children."""
-    waiting, nodes = deque([root]), list[tuple[int, float, int, int, float]]()
-    while waiting:
-        node = waiting.popleft()
+    pending, nodes = deque([root]), list[tuple[int, float, int, int, float]]()
+    while pending:
+        node = pending.popleft()
         if "leaf_value" in node:
             nodes.append((LEAF, 0.0, 0, 0, float(node["leaf_value"])))
             continue
         # Breadth first: the children's numbers follow from the nodes that are done and those that wait.
-        first = len(nodes) + len(waiting) + 1
-        nodes.append((int(node["split_feature"]), _round_down(node["threshold"]), first, first + 1, 0.0))
-        waiting += [node["left_child"], node["right_child"]]
+        left_child = len(nodes) + len(pending) + 1
+        nodes.append((int(node["split_feature"]), _round_down(node["threshold"]), left_child, left_child + 1, 0.0))
+        pending += [node["left_child"], node["right_child"]]
     feature, threshold, left, right, value = zip(*nodes, strict=True)
     return RegressionTree(feature=feature, threshold=threshold, left=left, right=right, value=value)
 
@@ -147,14 +149,18 @@ def _round_down(threshold: float) -> float:
     return float(rounded if rounded <= threshold else np.nextafter(rounded, np.float32(-np.inf)))
 
 
-def cross_fit(requests: Sequence[LabelledCandidates], seed: int, without: Collection[str] = ()) -> list[Values]:
+def score_by_cross_validation(
+    requests: Sequence[LabelledCandidates], seed: int, hidden_features: Collection[str] = ()
+) -> list[FloatArray]:
     """Return each request's scores by a re-ranker that was not trained on it, in order."""
     order = list(range(len(requests)))
     random.Random(seed).shuffle(order)
-    scores: dict[int, Values] = {}
+    scores: dict[int, FloatArray] = {}
     for fold in range(FOLDS):
         held_out = set(order[fold::FOLDS])
-        learnt = train_reranker([one for place, one in enumerate(requests) if place not in held_out], "", without)
-        ranker = build_reranker(learnt)
-        scores |= {place: ranker.score(requests[place].features) for place in held_out}
-    return [scores[place] for place in range(len(requests))]
+        trained = train_reranker(
+            [request for position, request in enumerate(requests) if position not in held_out], "", hidden_features
+        )
+        ranker = build_reranker(trained)
+        scores |= {position: ranker.score(requests[position].features) for position in held_out}
+    return [scores[position] for position in range(len(requests))]

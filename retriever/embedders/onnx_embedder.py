@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
-from retriever.documents import TEMPLATE_VERSION
-from retriever.embedders.sentence_embedder import BaseEmbedder
+from retriever.document_texts import TEMPLATE_VERSION
+from retriever.embedders.base import BaseEmbedder
 from retriever.encoder_folder import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderConfig, disable_telemetry
 from retriever.index import Vectors
 from retriever.pooling import Span, build_first_token_mask, build_masks, pool_mean
@@ -28,21 +28,21 @@ MODEL_NAME = "footpath-minilm-3"
 MODEL_SHA256 = "652114fbc9579b78ee9a8fc7ab0a228e985dc68efc57aff40c609b97b873a204"
 """SHA-256 of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
-_OTHER_NAME = "encoder"
+_UNNAMED_MODEL = "encoder"
 """Name in the identity of any other encoder than the bundled one; the hash of its files tells them apart."""
 
 BUNDLED_FOLDER = Path(__file__).parent / "minilm_int8"
-_BATCH = 16
+_BATCH_SIZE = 16
 """Maximum of texts that the model reads at once."""
 _MIN_REQUEST_TOKENS = 8
 """Minimum of tokens that a prefix must leave for the request."""
-_CHUNK = 2048
+_CHUNK_SIZE = 2048
 """Texts that are tokenised and grouped by length at a time."""
 
 _EMPTY_SPAN: list[Span] = [(0, 0)]
 """Span of each token if no part of the text gets a vector, so that spans do not matter."""
 
-_SpanFinder = Callable[[str], Sequence[Span]]
+SpanFinder = Callable[[str], Sequence[Span]]
 """Returns the parts of a text that get vectors in addition to the whole."""
 
 
@@ -61,7 +61,7 @@ class _EncodingOptions:
 
     max_tokens: int
     """Tokens after which a text is cut."""
-    find_spans: _SpanFinder
+    find_spans: SpanFinder
     prefix: str = ""
     """Text that is put before each text."""
     use_first_token: bool = False
@@ -76,7 +76,7 @@ class _LoadedModel:
     tokenizer: Any
 
 
-class BundledEmbedder(BaseEmbedder):
+class OnnxEmbedder(BaseEmbedder):
     """Embeds with an exported encoder on ``threads`` CPU threads.
 
     Each thread has a batch of its own, which is twice as fast as one batch on two threads. A text's vector does not
@@ -106,7 +106,7 @@ class BundledEmbedder(BaseEmbedder):
     @property
     def identity(self) -> str:
         """Return name, hash of the files, template version and dimension."""
-        name = MODEL_NAME if self._sha256 == MODEL_SHA256 else _OTHER_NAME
+        name = MODEL_NAME if self._sha256 == MODEL_SHA256 else _UNNAMED_MODEL
         return f"{name}:{self._sha256[:16]}:text{TEMPLATE_VERSION}:{self.dimension}"
 
     @property
@@ -123,7 +123,7 @@ class BundledEmbedder(BaseEmbedder):
         vectors = await asyncio.to_thread(self._encode, list(texts), self._build_options(role, _find_no_spans))
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *vectors])
 
-    async def read(self, texts: Sequence[str]) -> list[Vectors]:
+    async def embed_requests(self, texts: Sequence[str]) -> list[Vectors]:
         """Embed each text as a request with its sentences, in one pass.
 
         A sentence's vector is the mean of its tokens' states in the whole text, which ranks as well as encoding each
@@ -131,15 +131,15 @@ class BundledEmbedder(BaseEmbedder):
         the last token gets the vector of the whole text.
         """
         if self._config.pooling == "cls":
-            return await super().read(texts)
+            return await super().embed_requests(texts)
         return await asyncio.to_thread(self._encode, list(texts), self._build_options("query", find_sentence_spans))
 
-    def _build_options(self, role: Literal["query", "document"], spans: _SpanFinder) -> _EncodingOptions:
+    def _build_options(self, role: Literal["query", "document"], find_spans: SpanFinder) -> _EncodingOptions:
         config = self._config
         use_first_token = config.pooling == "cls"
         if role == "query":
-            return _EncodingOptions(config.query_tokens, spans, config.query_prefix, use_first_token)
-        return _EncodingOptions(config.document_tokens, spans, use_first_token=use_first_token)
+            return _EncodingOptions(config.query_tokens, find_spans, config.query_prefix, use_first_token)
+        return _EncodingOptions(config.document_tokens, find_spans, use_first_token=use_first_token)
 
     def load(self) -> None:
         """Load the model now rather than at the first text. Safe in any thread."""
@@ -148,10 +148,10 @@ class BundledEmbedder(BaseEmbedder):
     def _get_model(self) -> _LoadedModel:
         with self._lock:
             if self._model is None:
-                self._model = self._open()
+                self._model = self._load_model()
             return self._model
 
-    def _open(self) -> _LoadedModel:
+    def _load_model(self) -> _LoadedModel:
         disable_telemetry()
         import onnxruntime
         from tokenizers import Tokenizer
@@ -204,18 +204,18 @@ class BundledEmbedder(BaseEmbedder):
             ) from error
 
     def _encode(self, texts: list[str], options: _EncodingOptions) -> list[Vectors]:
-        engine = self._get_model()
+        model = self._get_model()
         vectors: list[Vectors] = []
 
-        def run(batch: Sequence[_TokenizedText]) -> list[Vectors]:
-            return _embed_batch(engine.session, batch)
+        def embed_batch(batch: Sequence[_TokenizedText]) -> list[Vectors]:
+            return _embed_batch(model.session, batch)
 
         with ThreadPoolExecutor(self._threads) as pool:
-            for start in range(0, len(texts), _CHUNK):
-                chunk = _tokenize(engine.tokenizer, texts[start : start + _CHUNK], options)
+            for start in range(0, len(texts), _CHUNK_SIZE):
+                chunk = _tokenize(model.tokenizer, texts[start : start + _CHUNK_SIZE], options)
                 groups = list(_group_by_length(chunk))
                 batches = [[chunk[row] for row in rows] for rows in groups]
-                results = pool.map(run, batches) if len(batches) > 1 else map(run, batches)
+                results = pool.map(embed_batch, batches) if len(batches) > 1 else map(embed_batch, batches)
                 vectors_by_row = dict(zip(chain.from_iterable(groups), chain.from_iterable(results), strict=True))
                 vectors += [vectors_by_row[row] for row in range(len(chunk))]
         return vectors
@@ -231,7 +231,7 @@ def _tokenize(tokenizer: Any, texts: Sequence[str], options: _EncodingOptions) -
     """Tokenise texts, cut long ones before their last token, and build the masks of their vectors."""
     tokenized: list[_TokenizedText] = []
     max_tokens, prefix_length = options.max_tokens, len(options.prefix)
-    inputs = [_truncate(options.prefix + text, max_tokens) for text in texts]
+    inputs = [_truncate_text(options.prefix + text, max_tokens) for text in texts]
     for text, row in zip(texts, tokenizer.encode_batch(inputs), strict=True):
         parts, ids = options.find_spans(text), row.ids
         offsets: Sequence[Span] = (
@@ -257,18 +257,18 @@ def _embed_batch(session: Any, batch: Sequence[_TokenizedText]) -> list[Vectors]
 
 
 def _group_by_length(texts: Sequence[_TokenizedText]) -> Iterator[list[int]]:
-    """Yield the indexes of texts with the same number of tokens, at most ``_BATCH`` at a time.
+    """Yield the indexes of texts with the same number of tokens, at most ``_BATCH_SIZE`` at a time.
 
     Nothing is padded: padding costs as much as text, and sums over another number of tokens may round differently.
     """
     groups: dict[int, list[int]] = {}
-    for place, text in enumerate(texts):
-        groups.setdefault(len(text.ids), []).append(place)
-    for places in groups.values():
-        for start in range(0, len(places), _BATCH):
-            yield places[start : start + _BATCH]
+    for position, text in enumerate(texts):
+        groups.setdefault(len(text.ids), []).append(position)
+    for positions in groups.values():
+        for start in range(0, len(positions), _BATCH_SIZE):
+            yield positions[start : start + _BATCH_SIZE]
 
 
-def _truncate(text: str, max_tokens: int) -> str:
+def _truncate_text(text: str, max_tokens: int) -> str:
     """Cut a text to 16 characters a token, so that a huge one costs little, and replace lone surrogates."""
     return text[: max_tokens * 16].encode("utf-8", "replace").decode()

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import ModelUnavailableError
-from retriever.documents import TEMPLATE_VERSION
-from retriever.embedders.sentence_embedder import BaseEmbedder
+from retriever.document_texts import TEMPLATE_VERSION
+from retriever.embedders.base import BaseEmbedder
 from retriever.index import Vectors
 
 MAX_CHARS = 2_000
@@ -62,8 +62,12 @@ class ServiceEmbedder(BaseEmbedder):
     @property
     def identity(self) -> str:
         """Return the service's model, template version, prefixes and dimension."""
-        both = f"{self._prefixes.query}\0{self._prefixes.document}"
-        prefixes = "" if both == "\0" else f":prefixes-{blake2b(both.encode(), digest_size=4).hexdigest()}"
+        joined_prefixes = f"{self._prefixes.query}\0{self._prefixes.document}"
+        prefixes = (
+            ""
+            if joined_prefixes == "\0"
+            else f":prefixes-{blake2b(joined_prefixes.encode(), digest_size=4).hexdigest()}"
+        )
         return f"service:{self._service.name}:text{TEMPLATE_VERSION}{prefixes}:{self._dimension}"
 
     @property
@@ -78,16 +82,16 @@ class ServiceEmbedder(BaseEmbedder):
             ModelUnavailableError: the service gave no usable answer, or vectors of another dimension.
         """
         prefix = self._prefixes.query if role == "query" else self._prefixes.document
-        inputs = [prefix + _truncate(text) for text in texts]
+        inputs = [prefix + _prepare_text(text) for text in texts]
         vectors = np.zeros((len(inputs), self._dimension), np.float32)
 
-        async def fill(start: int) -> None:
+        async def embed_batch(start: int) -> None:
             async with self._semaphore:
                 rows = await self._service.embed(inputs[start : start + self._batch])
             for place, row in enumerate(rows, start):
                 vectors[place] = self._normalize(row)
 
-        tasks = [asyncio.create_task(fill(start)) for start in range(0, len(inputs), self._batch)]
+        tasks = [asyncio.create_task(embed_batch(start)) for start in range(0, len(inputs), self._batch)]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -112,10 +116,12 @@ class ServiceEmbedder(BaseEmbedder):
         scaled = row / largest  # squares of very small or large numbers would underflow or overflow
         return scaled / np.linalg.norm(scaled)
 
-    def _build_error(self, why: str) -> ModelUnavailableError:
-        return ModelUnavailableError(f"the embedding service of {self._service.name!r} {why}", "protocol", lasting=True)
+    def _build_error(self, reason: str) -> ModelUnavailableError:
+        return ModelUnavailableError(
+            f"the embedding service of {self._service.name!r} {reason}", "protocol", lasting=True
+        )
 
 
-def _truncate(text: str) -> str:
+def _prepare_text(text: str) -> str:
     """Cut a text and replace lone surrogates; an empty text becomes a blank, since services refuse it."""
     return text[:MAX_CHARS].encode("utf-8", "replace").decode() or " "

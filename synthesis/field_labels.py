@@ -60,8 +60,15 @@ def _pick_label_field(fields: Sequence[OutputField]) -> OutputField | None:
     """Pick the field whose name is a label word, else the first whose name ends in one."""
     text_fields = [field for field in fields if field.type in ("string", None) and not is_identifying_field(field.name)]
     fields_by_words = [(split_words(field.name), field) for field in text_fields]
-    exact = (field for wanted in _LABEL_WORDS for named, field in fields_by_words if named == (wanted,))
-    ending = (field for wanted in _LABEL_WORDS for named, field in fields_by_words if named and named[-1] == wanted)
+    exact = (
+        field for label_word in _LABEL_WORDS for field_words, field in fields_by_words if field_words == (label_word,)
+    )
+    ending = (
+        field
+        for label_word in _LABEL_WORDS
+        for field_words, field in fields_by_words
+        if field_words and field_words[-1] == label_word
+    )
     return next(exact, next(ending, None))
 
 
@@ -76,13 +83,13 @@ def find_echo_field(doc: ToolDoc, parameter: Parameter) -> OutputField | None:
         if is_identifying_field(field.name) <= is_identifying_field(parameter.name)
     ]
     parameter_words = split_words(parameter.name)
-    same = (field for field in fields if split_words(field.name) == parameter_words)
-    longer = (
+    same_name = (field for field in fields if split_words(field.name) == parameter_words)
+    longer_name = (
         field
         for field in fields
         if parameter_words and set(parameter_words) < set(split_words(field.name)) and field.type == parameter.type
     )
-    echo = next(same, next(longer, None)) or _find_by_description(doc, parameter, fields)
+    echo = next(same_name, next(longer_name, None)) or _find_by_description(doc, parameter, fields)
     if echo is None and derive_need(parameter).kind == "query" and _NAME_WORDS & extract_words(parameter.description):
         list_path = next((field.path for field in fields if "[]" in field.path), None)
         return find_label_field(doc, list_path) if list_path is not None else None
@@ -95,8 +102,12 @@ def _find_by_description(doc: ToolDoc, parameter: Parameter, fields: Sequence[Ou
     parameter_words = extract_words(parameter.description) - _STOP_WORDS
     best: tuple[float, OutputField | None] = (_MIN_OVERLAP, None)
     for field in fields:
-        own = extract_words(descriptions.get(field.path, "")) - _STOP_WORDS
-        shared = len(own & parameter_words) / len(own | parameter_words) if own and parameter_words else 0.0
+        field_words = extract_words(descriptions.get(field.path, "")) - _STOP_WORDS
+        shared = (
+            len(field_words & parameter_words) / len(field_words | parameter_words)
+            if field_words and parameter_words
+            else 0.0
+        )
         if shared > best[0] and field.type in (parameter.type, None):
             best = (shared, field)
     return best[1]
@@ -108,7 +119,7 @@ def find_named_label(doc: ToolDoc, inputs: Sequence[str]) -> OutputField | None:
     An input that is echoed in a label field names the thing. The name of a city, for example, does not name the
     people who live there.
     """
-    parameters_by_name = {one.name: one for one in doc.parameters}
+    parameters_by_name = {parameter.name: parameter for parameter in doc.parameters}
     for name in inputs:
         field = find_echo_field(doc, parameters_by_name[name])
         label = find_label_field(doc, field.path) if field is not None else None
@@ -126,8 +137,8 @@ def get_field_descriptions(doc: ToolDoc) -> dict[str, str]:
 def _read_descriptions(text: str) -> dict[str, str]:
     schema = read_value(text) if len(text) > 2 else None
     descriptions: dict[str, str] = {}
-    for path, said in _walk_schema(schema, schema, "", 0, [_MAX_SCHEMA_NODES]):
-        descriptions.setdefault(path, said)
+    for path, description in _walk_schema(schema, schema, "", 0, [_MAX_SCHEMA_NODES]):
+        descriptions.setdefault(path, description)
     return descriptions
 
 

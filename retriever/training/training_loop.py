@@ -19,15 +19,44 @@ from sentence_transformers.sentence_transformer.evaluation import SentenceEvalua
 from transformers import PrinterCallback, TrainerCallback
 from transformers.trainer_callback import ExportableState
 
-from retriever.training.batches import BatchCollator
-from retriever.training.checkpoints import CheckpointFolder, TrainingState
-from retriever.training.encoder import TrainedEncoder, resolve_precision
+from retriever.training.batches import IGNORED, POSITIVE, BatchCollator, NegativeSampler
+from retriever.training.checkpoints import CheckpointFolder, TrainingProgress, TrainingState
+from retriever.training.encoder import TrainedEncoder, compute_similarities, embed_tokens, resolve_precision
 from retriever.training.examples import DocumentCorpus, TrainingExample
-from retriever.training.loss import MultiPositiveLoss
-from retriever.training.negatives import NegativeSampler
-from retriever.training.progress import TrainingProgress
 from retriever.training.recipe import TrainingRecipe
 from retriever.training.validation import HeldOutEvaluator, ValidationScore, has_stalled, select_best
+
+
+class MultiPositiveLoss(torch.nn.Module):
+    """InfoNCE loss with several positives, on batches of :class:`BatchCollator`.
+
+    Similarities are multiplied by ``scale``, an inverse temperature.
+    """
+
+    def __init__(self, model: Any, scale: float) -> None:
+        super().__init__()
+        self.model = model
+        self._scale = scale
+
+    def forward(self, token_batches: Sequence[Mapping[str, Any]], label: Any) -> Any:
+        requests, documents = (embed_tokens(self.model, batch) for batch in token_batches)
+        return compute_contrastive_loss(self._scale * compute_similarities(requests, documents[:, 0]), label)
+
+
+def compute_contrastive_loss(scores: Any, label: Any) -> Any:
+    """Return the mean cross-entropy of each positive against the negatives of its request.
+
+    Other positives of the request do not count against it. With one positive for each request this equals
+    MultipleNegativesRankingLoss of sentence-transformers.
+
+    Args:
+        scores: scaled similarities, shape (requests, documents).
+        label: labels of the same shape, as :class:`BatchCollator` gives them.
+    """
+    is_positive = label == POSITIVE
+    negatives = scores.masked_fill(is_positive | (label == IGNORED), -torch.inf).logsumexp(1, keepdim=True)
+    # -log(exp(s) / (exp(s) + sum of exp over negatives)) = logaddexp(s, logsumexp(negatives)) - s
+    return (torch.logaddexp(scores, negatives) - scores)[is_positive].mean()
 
 
 class _RetrieverTrainer(SentenceTransformerTrainer):
@@ -40,13 +69,13 @@ class _RetrieverTrainer(SentenceTransformerTrainer):
 class _NdcgEvaluator(SentenceEvaluator):
     """NDCG of the held-out requests, in the form that the trainer calls."""
 
-    def __init__(self, judge: HeldOutEvaluator, encoder: TrainedEncoder) -> None:
+    def __init__(self, evaluator: HeldOutEvaluator, encoder: TrainedEncoder) -> None:
         super().__init__()
-        self._judge = judge
+        self._evaluator = evaluator
         self._encoder = encoder
 
     def __call__(self, *_: object, **__: object) -> dict[str, float]:
-        return {"ndcg": self._judge.compute_ndcg(self._encoder)}
+        return {"ndcg": self._evaluator.evaluate(self._encoder)}
 
 
 class Course(TrainerCallback, ExportableState):
@@ -63,10 +92,10 @@ class Course(TrainerCallback, ExportableState):
         corpus: DocumentCorpus,
         examples: Sequence[TrainingExample],
         negatives: NegativeSampler,
-        judge: HeldOutEvaluator,
+        evaluator: HeldOutEvaluator,
         training_state: TrainingState,
         checkpoints: CheckpointFolder,
-        model: Path,
+        model_folder: Path,
         progress: TrainingProgress,
     ) -> None:
         recipe = checkpoints.recipe
@@ -76,21 +105,24 @@ class Course(TrainerCallback, ExportableState):
         self._training_state = training_state
         self._checkpoints = checkpoints
         self._recipe = recipe
-        self._model = model
+        self._model_folder = model_folder
         self._progress = progress
-        self._per_epoch = recipe.count_steps(len(examples))
+        self._steps_per_epoch = recipe.count_steps(len(examples))
         self._losses: list[float] = []
         self._has_stepped = False
         self._started_at = time.perf_counter()
         self._trainer: Any = _RetrieverTrainer(
             model=encoder.model,
             args=_build_arguments(
-                recipe, checkpoints.folder, recipe.epochs * self._per_epoch, begins=not training_state.judgements
+                recipe,
+                checkpoints.folder,
+                recipe.epochs * self._steps_per_epoch,
+                evaluates_first=not training_state.judgements,
             ),
             train_dataset=Dataset.from_dict({"place": list(range(len(examples)))}),
             data_collator=self._batches,
             loss=MultiPositiveLoss(encoder.model, recipe.scale),
-            evaluator=_NdcgEvaluator(judge, encoder),
+            evaluator=_NdcgEvaluator(evaluator, encoder),
             callbacks=[self],
         )
         self._trainer.remove_callback(PrinterCallback)
@@ -102,7 +134,7 @@ class Course(TrainerCallback, ExportableState):
             UsageError: the last checkpoint is damaged.
             UnavailableError: it cannot be read now.
         """
-        last = self._checkpoints.last
+        last = self._checkpoints.latest
         try:
             self._trainer.train(resume_from_checkpoint=str(last) if last else None)
         except Exception as error:
@@ -116,7 +148,7 @@ class Course(TrainerCallback, ExportableState):
         return {"args": {}, "attributes": asdict(self._training_state)}
 
     def on_epoch_begin(self, _args: Any, state: Any, _control: Any, **_: object) -> None:
-        training_state, epoch = self._training_state, state.global_step // self._per_epoch
+        training_state, epoch = self._training_state, state.global_step // self._steps_per_epoch
         self._batches.epoch = epoch
         # A training that resumes within an epoch has its negatives from the checkpoint.
         if training_state.mined < epoch:
@@ -128,7 +160,7 @@ class Course(TrainerCallback, ExportableState):
         self._has_stepped = True
 
     def on_step_end(self, _args: Any, state: Any, control: Any, **_: object) -> None:
-        every = max(1, self._per_epoch // self._recipe.judged)
+        every = max(1, self._steps_per_epoch // self._recipe.judged)
         due = state.global_step % every == 0 or state.global_step == state.max_steps
         control.should_evaluate = control.should_save = due
 
@@ -140,23 +172,25 @@ class Course(TrainerCallback, ExportableState):
     def on_evaluate(self, _args: Any, state: Any, control: Any, metrics: Mapping[str, float], **_: object) -> None:
         training_state, losses = self._training_state, self._losses
         loss = sum(losses) / len(losses) if losses else 0.0
-        judgement = ValidationScore(state.global_step, metrics["eval_ndcg"], loss)
-        training_state.judgements.append(judgement)
+        validation_score = ValidationScore(state.global_step, metrics["eval_ndcg"], loss)
+        training_state.judgements.append(validation_score)
         self._losses = []
-        if select_best(training_state.judgements) is judgement:
-            self._encoder.save(self._model)
+        if select_best(training_state.judgements) is validation_score:
+            self._encoder.save(self._model_folder)
         if losses:
-            self._progress.report(f"step {judgement.step}: NDCG@5 {judgement.ndcg:.4f}, loss {judgement.loss:.3f}")
+            self._progress.report(
+                f"step {validation_score.step}: NDCG@5 {validation_score.ndcg:.4f}, loss {validation_score.loss:.3f}"
+            )
         if has_stalled(training_state.judgements, self._recipe.patience):
             control.should_training_stop = True
         now = time.perf_counter()
         training_state.seconds, self._started_at = training_state.seconds + now - self._started_at, now
 
     def on_save(self, *_: object, **__: object) -> None:
-        self._checkpoints.sign()
+        self._checkpoints.write_metadata()
 
 
-def _build_arguments(recipe: TrainingRecipe, folder: Path, steps: int, *, begins: bool) -> Any:
+def _build_arguments(recipe: TrainingRecipe, folder: Path, steps: int, *, evaluates_first: bool) -> Any:
     """Return the recipe as arguments of the trainer; :class:`Course` decides when it evaluates and saves."""
     return SentenceTransformerTrainingArguments(
         output_dir=str(folder),
@@ -170,7 +204,7 @@ def _build_arguments(recipe: TrainingRecipe, folder: Path, steps: int, *, begins
         bf16=resolve_precision(recipe).precision == "bfloat16",
         use_cpu=not torch.cuda.is_available(),
         seed=recipe.seed,
-        eval_on_start=begins,
+        eval_on_start=evaluates_first,
         eval_strategy="no",
         save_strategy="no",
         save_total_limit=1,
