@@ -3,10 +3,11 @@
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import pytest
-from blockbuster import blockbuster_ctx
+from blockbuster import BlockBuster
 from pytest_socket import SocketConnectBlockedError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -66,8 +67,25 @@ def _is_address(name: str) -> bool:
 @contextmanager
 def guarded_event_loop() -> Generator[None]:
     """Blocking calls (files, SQLite, sockets, locks, sleep) from our packages raise while an event loop runs."""
-    with blockbuster_ctx(list(OUR_PACKAGES)) as guard:
-        # Looking at a path is a matter of microseconds, and many libraries do it on import.
-        for name in ("os.stat", "os.getcwd", "os.path.abspath", "os.access"):
-            guard.functions[name].deactivate()
+    guard = _make_loop_guard()
+    # Looking at a path is a matter of microseconds, and many libraries do it on import.
+    guarded = [found for name, found in guard.functions.items() if name not in _UNGUARDED]
+    try:
+        for found in guarded:
+            found.activate()
         yield
+    finally:
+        for found in guarded:
+            found.deactivate()
+
+
+_UNGUARDED = ("os.stat", "os.getcwd", "os.path.abspath", "os.access")
+
+
+@cache
+def _make_loop_guard() -> BlockBuster:
+    """Wrap the blocking functions once for a test process: making the wrappers for each test takes seconds in all.
+
+    ``connect`` is wrapped with pytest-socket's guard inside, which is the same for every test: none has hosts of its own.
+    """
+    return BlockBuster(list(OUR_PACKAGES))
