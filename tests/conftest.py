@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.certificates import certificates_read_once
-from tests.guards import guarded_event_loop, guarded_sockets
-from tests.shared import SHARED_DATA
+from tests.support.certificates import certificates_read_once
+from tests.support.fixture_guards import guarded_event_loop, guarded_sockets
+from tests.support.shared_files import SHARED_DATA
 from wiring.settings import Settings
 
 pytest_plugins = ["tests.servers.plugin"]

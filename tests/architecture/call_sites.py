@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.source_tree import module_name, parsed
+from tests.support.source_tree import module_name, parsed
 
 LIBRARIES = frozenset(
     {"aiohttp", "anyio", "botocore", "boto3", "ftplib", "grpc", "h2", "http", "httpcore", "httpcore2", "httpx", "httpx2", "huggingface_hub", "mcp",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source_tree import parsed
+from tests.support.source_tree import parsed
 
 
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:

@@ -22,8 +22,8 @@ from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.side_effect import MCP
 from domain.tool import ToolDoc, make_tool_id
 from tests.architecture.call_sites import imports_of, sites
-from tests.architecture.source_tree import module_name, packages, python_files
-from tests.unit.agent.execution.http.attacks import URLS, resolve_as_told
+from tests.support.forbidden_addresses import URLS, resolve_as_told
+from tests.support.source_tree import module_name, packages, python_files
 
 SOURCE = python_files(*packages(), "scripts")
 
@@ -224,7 +224,7 @@ def test_every_module_that_names_a_networking_library_is_known() -> None:
 def test_the_scan_sees_what_it_should(
     tmp_path: Path, source: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.architecture.source_tree.ROOT", tmp_path)
+    monkeypatch.setattr("tests.support.source_tree.ROOT", tmp_path)
     path = tmp_path / "module.py"
     path.write_text(source)
     assert {name for _, name in sites(path)} == ({expected} if expected else set())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source_tree import ROOT, packages, parsed, python_files
+from tests.support.source_tree import ROOT, packages, parsed, python_files
 
 ROLE = re.compile(r":(?:func|meth|class|mod|data|attr):`~?([\w.]+)`")
 OUTSIDE = {"ast", "asyncio", "logging", "numpy", "pydantic", "subprocess"}

@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from domain.event import Event
-from tests.architecture.source_tree import ROOT, files, packages
+from tests.support.source_tree import ROOT, files, packages
 
 DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
 DOCUMENTS = [path for path in files() if path.suffix == ".md"]

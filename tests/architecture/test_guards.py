@@ -12,7 +12,7 @@ import pytest
 from blockbuster import BlockingError
 from pytest_socket import SocketConnectBlockedError
 
-from tests.stream_server import serve_connections
+from tests.support.stream_server import serve_connections
 
 ELSEWHERE = ("192.0.2.1", 9)  # TEST-NET-1 (RFC 5737): no machine has it
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from importlib.metadata import packages_distributions
 
-from tests.architecture.source_tree import ROOT, module_name, packages, parsed, python_files
+from tests.support.source_tree import ROOT, module_name, packages, parsed, python_files
 
 ADAPTERS = (
     "graph.backends.",

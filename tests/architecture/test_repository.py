@@ -2,7 +2,7 @@
 
 import re
 
-from tests.architecture.source_tree import ROOT, files
+from tests.support.source_tree import ROOT, files
 
 # Written apart, so that this file does not hold what it looks for.
 HOSTS = [

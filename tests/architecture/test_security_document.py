@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 DOCUMENT = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 HEAD = ["threat", "what holds it", "test"]

@@ -3,7 +3,7 @@
 import pytest
 from pydantic_settings import BaseSettings
 
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from wiring.settings import Settings
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from statistics import quantiles
 
-from tests.architecture.source_tree import ROOT, line_count, packages, parsed, python_files
+from tests.support.source_tree import ROOT, line_count, packages, parsed, python_files
 
 LONGEST_FILE = 800
 """Lines; 100 to 500 are typical: a subject that a reader would look for, neither a fragment nor a collection."""

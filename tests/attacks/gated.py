@@ -12,8 +12,8 @@ from admission.gate import ToolDraft, ToolExamination, examine
 from admission.sandboxed_reader import read_document
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import FootpathError
-from tests.attacks.services import Operation, Service
-from tests.unit.agent.execution.http.serving import Answer, reply, serving
+from tests.support.attacked_services import Operation, Service
+from tests.support.scripted_http_server import Answer, reply, serving
 from wiring.container import open_container
 from wiring.gate_setup import open_gate_deps
 from wiring.settings import Settings

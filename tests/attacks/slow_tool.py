@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from domain.tool import Parameter, ToolDoc, make_tool_id
-from tests.stream_server import serve_connections
+from tests.support.stream_server import serve_connections
 
 
 @dataclass

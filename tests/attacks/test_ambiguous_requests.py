@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.flows.served import ROOT, started
+from tests.support.server_process import ROOT, started
 
 SMUGGLED = b"GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"

@@ -11,9 +11,9 @@ import pytest
 
 from server.bodies import MOST, MOST_LEVELS, MOST_VALUES
 from tests.attacks.held_loop import measured
-from tests.attacks.small_tools import FIND, HELD, SEND, STEP
-from tests.flows.indexed_store import indexed_store
-from tests.server.world import World, copied, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.server_world import World, copied, serving
+from tests.support.small_tools import FIND, HELD, SEND, STEP
 
 UNIQUE = {"type": "array", "uniqueItems": True}
 WIDE = {"type": "array", "items": {"anyOf": [{"type": "string", "maxLength": n} for n in range(900)]}}

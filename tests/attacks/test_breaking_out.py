@@ -16,7 +16,7 @@ from agent.programs.program_types import CallFailure, ProgramError, ReturnedValu
 from agent.programs.sandbox import MontySandbox
 from agent.programs.signatures import render_offer
 from domain.tool import Parameter, ToolDoc, ToolId
-from tests.unit.agent.programs.scripted import driven
+from tests.support.scripted_host import driven
 
 SECRET = "s3cr3t-of-the-host"
 TOOL = ToolDoc(

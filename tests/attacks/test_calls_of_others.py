@@ -6,9 +6,18 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
 from tests.attacks.test_words_of_others import make_author
-from tests.flows.served import registered
+from tests.support.attacked_services import (
+    Operation,
+    Service,
+    decided,
+    outcome_of,
+    question_of,
+    running,
+    serving,
+    told_of,
+)
+from tests.support.server_process import registered
 
 EMPTY = Operation("empty_archive", "Remove everything from the archive.", {}, {"removed": 12}, "POST")
 FIND = Operation("find_entry", "Find the latest entry.", {}, {"id": 7})

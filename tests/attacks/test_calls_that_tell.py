@@ -9,11 +9,20 @@ from itertools import count
 import pytest
 
 from domain.event import InputNeeded, ProgramStarted
-from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
-from tests.flows.served import Client, registered
 from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
+from tests.support.attacked_services import (
+    Operation,
+    Service,
+    decided,
+    outcome_of,
+    question_of,
+    running,
+    serving,
+    told_of,
+)
+from tests.support.server_process import Client, registered
 
 IBAN = "DE89370400440532013000"
 ACCOUNT = Operation("read_account", "Read the account of a customer.", {"name": "string"}, {"iban": IBAN})

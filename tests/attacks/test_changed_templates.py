@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.world import World
+from tests.support.server_world import World
 
 SEND = {"tool": "money/pay/send", "arguments": {"to": "ada", "amount": 10}}
 FIRST: dict[str, Any] = {"steps": [{"tool": "places/search/find"}, SEND]}

@@ -11,7 +11,7 @@ from orjson import dumps
 
 from domain.event import InputNeeded
 from tests.attacks.listening import Listener, listening
-from tests.flows.served import ROOT, Client, Place, registered, serving
+from tests.support.server_process import ROOT, Client, Place, registered, serving
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build
 

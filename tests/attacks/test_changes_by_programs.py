@@ -9,10 +9,19 @@ import pytest
 
 from agent.execution.approval import TAINTED_NOTE
 from domain.event import InputNeeded
-from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
-from tests.flows.served import Client, registered
 from tests.models.brain import Brain
 from tests.models.openai_server import model_server_in_thread
+from tests.support.attacked_services import (
+    Operation,
+    Service,
+    decided,
+    outcome_of,
+    question_of,
+    running,
+    serving,
+    told_of,
+)
+from tests.support.server_process import Client, registered
 
 TASKS = [{"id": 500 + n, "title": "abc"[n - 1] * 5, "cost": 10 * n, "done": n != 2} for n in (1, 2, 3)]
 READ = Operation("list_tasks", "List the tasks of the desk.", {"owner": "string"}, TASKS)

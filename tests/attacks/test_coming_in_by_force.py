@@ -10,8 +10,8 @@ import pytest
 
 from server.auth.password_rules import weakness
 from server.auth.passwords import Passwords
-from tests.contract.rows.scripted import until
-from tests.server.world import CHEAP, PASSWORD, World, copied, serving
+from tests.support.scripted_runs import until
+from tests.support.server_world import CHEAP, PASSWORD, World, copied, serving
 
 PROXY = "127.0.0.1"  # what every request of these tests comes from
 ELSEWHERE = "203.0.113.9"

@@ -11,10 +11,10 @@ import pytest
 from domain.errors import UnauthenticatedError
 from server.storage.runs import RunChoices
 from tests.attacks.slow_tool import SlowTool, slow_tool
-from tests.contract.rows.scripted import until
-from tests.flows.indexed_store import indexed_store
-from tests.server.matrix import a_question
-from tests.server.world import World, copied, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.rights_matrix import a_question
+from tests.support.scripted_runs import until
+from tests.support.server_world import World, copied, serving
 
 
 @pytest.fixture

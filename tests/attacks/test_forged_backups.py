@@ -21,9 +21,9 @@ from server.storage.encryption import Keyring, open_key_file
 from server.storage.rows.administration import ModelServiceRow
 from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
-from tests.archives import unpack
 from tests.server.test_data import DATA, Boss, boss_of
-from tests.server.world import World, copied, serving, with_store
+from tests.support.archives import unpack
+from tests.support.server_world import World, copied, serving, with_store
 from wiring.settings import Settings
 
 SECRET, THEIRS = "sk-live-d41d8cd98f00b204", "collect.example"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.server_load import Follower, asked, many_users, sent
-from tests.faults.proxy import Exchange, proxying
-from tests.flows.served import INHABITANTS, built, serving
-from tests.playing import running_playground
+from tests.support.fault_proxy import Exchange, proxying
+from tests.support.playground_process import running_playground
+from tests.support.server_load import Follower, asked, many_users, sent
+from tests.support.server_process import INHABITANTS, built, serving
 
 LONG = "Convert 1 euro to yen and " * 150
 HELD = 3

@@ -15,12 +15,12 @@ import pytest
 
 from agent.execution.approval import TAINTED_NOTE
 from domain.event import CallStarted, EventRecord, InputNeeded, ProgramStarted, RunFinished
-from tests.architecture.source_tree import ROOT
-from tests.attacks.services import Operation, Service, running, serving, told_of
-from tests.flows.served import Client, registered
 from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
+from tests.support.attacked_services import Operation, Service, running, serving, told_of
+from tests.support.server_process import Client, registered
+from tests.support.source_tree import ROOT
 
 DATA: dict[str, Any] = json.loads((ROOT / "tests" / "data" / "hostile_answers.json").read_text(encoding="utf-8"))
 CASES: list[dict[str, Any]] = DATA["cases"]

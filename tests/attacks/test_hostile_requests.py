@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from tests.attacks.held_loop import measured
-from tests.attacks.small_tools import FIND, HELD, SEND
-from tests.flows.indexed_store import indexed_store
-from tests.server.world import copied, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.server_world import copied, serving
+from tests.support.small_tools import FIND, HELD, SEND
 
 REQUESTS = (
     "2026-01-01 ",

@@ -15,7 +15,7 @@ from agent.execution.http.document_fetch import FetchLimits, fetch_guarded
 from agent.execution.http.guard import AddressGuard
 from domain.errors import BrokenInputError, ForbiddenAddressError, UnavailableError
 from tests.attacks.gated import SHIPS, Json, answering, gated, harbour, with_the_bank
-from tests.unit.agent.execution.http.serving import Answer, reply, silence
+from tests.support.scripted_http_server import Answer, reply, silence
 
 
 @pytest.fixture(scope="module")

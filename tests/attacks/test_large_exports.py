@@ -9,10 +9,10 @@ import httpx
 
 from server.storage.run_records import StoredEvent
 from server.storage.storage import open_storage
-from tests.bench.server_load import resident
-from tests.contract.rows.people import CHOICES
-from tests.contract.rows.scripted import end, record
-from tests.flows.served import started
+from tests.support.row_samples import CHOICES
+from tests.support.scripted_runs import end, record
+from tests.support.server_load import resident
+from tests.support.server_process import started
 from wiring.settings import Settings
 
 RUNS, EVENTS, SIZE = 12, 10, 500_000

@@ -14,8 +14,8 @@ from domain.tool import Parameter, ToolDoc, make_tool_id
 from offline.planning_time import PlanningClock, PlanningTurns
 from offline.sentences.author import rank_candidates, write_program
 from offline.sentences.parsed_request import NamedPart
-from tests.attacks.small_tools import FIND
-from tests.flows.indexed_store import indexed_store
+from tests.support.indexed_store import indexed_store
+from tests.support.small_tools import FIND
 from wiring.container import open_container
 from wiring.settings import Settings
 

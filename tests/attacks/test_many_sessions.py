@@ -7,8 +7,8 @@ import pytest
 
 from server.gateway import endpoint
 from tests.server.gateway.test_gateway_http import ACCEPTS, INITIALIZE
-from tests.server.world import copied, serving
-from tests.unit.agent.execution.mcp.serving import served
+from tests.support.mcp_servers import served
+from tests.support.server_world import copied, serving
 
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 

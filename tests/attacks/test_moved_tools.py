@@ -5,8 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
-from tests.flows.served import registered
+from tests.support.attacked_services import (
+    Operation,
+    Service,
+    decided,
+    outcome_of,
+    question_of,
+    running,
+    serving,
+    told_of,
+)
+from tests.support.server_process import registered
 
 SEND = Operation(
     "create_transfer", "Create a transfer of money.", {"account": "string", "amount": "number"}, {"id": 31}, "POST"

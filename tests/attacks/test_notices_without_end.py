@@ -6,7 +6,7 @@ from mcp.server.fastmcp import Context, FastMCP
 
 from agent.execution.mcp import McpExecutor
 from agent.execution.mcp.connection import MAX_NOTIFICATIONS
-from tests.unit.agent.execution.mcp.serving import served, sessions, tool
+from tests.support.mcp_servers import served, sessions, tool
 
 
 def crier() -> FastMCP:

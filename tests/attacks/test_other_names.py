@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from server.served_hosts import served_hosts
-from tests.flows.served import PASSWORD, registered, started
+from tests.support.server_process import PASSWORD, registered, started
 
 ACCOUNT = {"name": "eve", "password": PASSWORD}
 

@@ -12,10 +12,10 @@ from qdrant_client import QdrantClient
 
 from agent.memory.long_term import LongTermMemory
 from domain.trajectory import SolvedRequest
-from tests.attacks.services import Operation, Service, running, told_of
-from tests.contract.rows.scripted import until
-from tests.server.world import PASSWORD, World, copied, serving
 from tests.servers.neo4j.server import Neo4jServer
+from tests.support.attacked_services import Operation, Service, running, told_of
+from tests.support.scripted_runs import until
+from tests.support.server_world import PASSWORD, World, copied, serving
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build
 

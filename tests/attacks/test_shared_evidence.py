@@ -13,7 +13,7 @@ from domain.plan import StepResult
 from domain.tool import ToolId
 from graph.facts import Edge, ToolFacts
 from tests.attacks.hostile_tools import RIGHT, SPENT, Tools, hostile_tools
-from tests.flows.served import Client, Place, registered, serving
+from tests.support.server_process import Client, Place, registered, serving
 from wiring.container import open_container
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build

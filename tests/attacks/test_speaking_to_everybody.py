@@ -11,11 +11,11 @@ import pytest
 
 from domain.event import RunFinished
 from domain.solution import Solution
-from tests.attacks.services import Operation, Service, running, serving, told_of
-from tests.contract.rows.scripted import until
-from tests.flows.served import Client, registered
-from tests.server.world import World, copied
-from tests.server.world import serving as serving_here
+from tests.support.attacked_services import Operation, Service, running, serving, told_of
+from tests.support.scripted_runs import until
+from tests.support.server_process import Client, registered
+from tests.support.server_world import World, copied
+from tests.support.server_world import serving as serving_here
 
 GIVEN = {"place": "string"}
 TIME = Operation("tell_time", "Tell the time of a place", GIVEN, {"time": "12:40"})

@@ -10,9 +10,9 @@ import pytest
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
 from tests.attacks.held_loop import measured
-from tests.attacks.small_tools import FIND, HELD, SEND, STEP
-from tests.flows.indexed_store import indexed_store
-from tests.server.world import World, copied, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.server_world import World, copied, serving
+from tests.support.small_tools import FIND, HELD, SEND, STEP
 
 
 @pytest.fixture(scope="module")

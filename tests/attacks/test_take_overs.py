@@ -9,8 +9,8 @@ import pytest
 from domain.event import InputNeeded
 from playground.record import CATALOGUE
 from tests.attacks.listening import listening
-from tests.flows.served import ROOT, WRITE, Place, built, effects, registered, serving, to_its_end
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import ROOT, WRITE, Place, built, effects, registered, serving, to_its_end
 
 pytestmark = pytest.mark.timeout(240)
 

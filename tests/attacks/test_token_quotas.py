@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.bench.server_load import Follower, many_users, sent
-from tests.flows.served import INHABITANTS, built, serving
 from tests.models.openai_server import model_server
 from tests.models.rule_based import RuleBasedModel
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_load import Follower, many_users, sent
+from tests.support.server_process import INHABITANTS, built, serving
 
 
 @pytest.fixture

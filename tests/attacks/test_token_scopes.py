@@ -19,13 +19,13 @@ from server.gateway.answers import RESULT
 from server.routes.me import ProgramTokenBody
 from server.storage.tokens import Scope
 from server.token_scopes import by_token, find_scope
-from tests.attacks.services import Operation, Service, running, serving, told_of
-from tests.flows.served import Client, registered
-from tests.server import world as worlds
-from tests.server.matrix import EXPECTED
 from tests.server.test_authorisation import operations
 from tests.server.test_token_scopes import headers_of_token
-from tests.server.world import World, copied
+from tests.support import server_world as worlds
+from tests.support.attacked_services import Operation, Service, running, serving, told_of
+from tests.support.rights_matrix import EXPECTED
+from tests.support.server_process import Client, registered
+from tests.support.server_world import World, copied
 
 PAY = Operation("pay_invoice", "Pay an invoice to an account.", {"account": "string"}, {"paid": True}, method="POST")
 FIND = Operation("find_patient", "Find the record number of a patient.", {"patient": "string"}, {"record": "MRN-5520"})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.test_files import a_conversation, body
-from tests.server.world import copied, serving
+from tests.support.server_world import copied, serving
 
 
 @pytest.mark.parametrize(

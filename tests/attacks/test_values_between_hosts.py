@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.services import (
+from tests.models.brain import Brain, Line, advance_to, bind, move
+from tests.models.openai_server import model_server_in_thread
+from tests.support.attacked_services import (
     Operation,
     Service,
     decided,
@@ -19,9 +21,7 @@ from tests.attacks.services import (
     serving,
     told_of,
 )
-from tests.flows.served import ROOT, Client, registered
-from tests.models.brain import Brain, Line, advance_to, bind, move
-from tests.models.openai_server import model_server_in_thread
+from tests.support.server_process import ROOT, Client, registered
 
 RECORD = "MRN-5520-77"
 FIND = Operation("find_patient", "Find the record number of a patient.", {"patient": "string"}, {"record": RECORD})

@@ -19,13 +19,13 @@ from domain.event import RunDelayed
 from retriever.backends.qdrant_connection import MissingCollectionError
 from server import readiness
 from server.watching.logs import set_up
-from tests.flows.served import INHABITANTS, Place, registered
-from tests.flows.served import serving as served
-from tests.server.matrix import a_shared_answer
-from tests.server.world import World, copied, serving, with_store
 from tests.servers.postgres.databases import administer, new_database
 from tests.servers.postgres.server import PostgresServer
-from tests.servers.process import find_free_port
+from tests.support.rights_matrix import a_shared_answer
+from tests.support.server_process import INHABITANTS, Place, registered
+from tests.support.server_process import serving as served
+from tests.support.server_processes import find_free_port
+from tests.support.server_world import World, copied, serving, with_store
 from wiring.settings import Settings
 
 LOGIN = {"name": "user", "password": "correct horse battery"}

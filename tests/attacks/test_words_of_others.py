@@ -8,10 +8,19 @@ import pytest
 
 from domain.event import CallStarted, InputNeeded
 from server.storage.storage import open_storage
-from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
-from tests.flows.served import Client, registered
 from tests.models.brain import WHOLE, Brain, advance_to, bind, move
 from tests.models.openai_server import model_server_in_thread
+from tests.support.attacked_services import (
+    Operation,
+    Service,
+    decided,
+    outcome_of,
+    question_of,
+    running,
+    serving,
+    told_of,
+)
+from tests.support.server_process import Client, registered
 from wiring.settings import Settings
 
 ACCOUNT, AMOUNT = "DE89370400440532013000", 950

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.distant import DistantServer, serving_at_distance
-from tests.flows.served import built
-from tests.playing import running_playground
 from tests.servers.postgres.server import PostgresServer
+from tests.support.distant_database import DistantServer, serving_at_distance
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
 WAY = 0.1

@@ -15,9 +15,9 @@ from domain.tool import ToolDoc
 from graph.importers import jsonl
 from graph.importers.records import load
 from tests.attacks.test_hostile_sources import UNREADABLE
-from tests.flows.findable_sources import new_sources
-from tests.flows.indexed_store import indexed_store
 from tests.flows.test_findability import foretold
+from tests.support.findable_sources import new_sources
+from tests.support.indexed_store import indexed_store
 from wiring.container import open_container
 from wiring.settings import Settings
 

@@ -29,9 +29,9 @@ from domain.tool import ToolDoc
 from graph.importers.mcp import McpSource
 from retriever.indexing import index_tools
 from server.gateway.tools import INSTRUCTIONS, listed
-from tests.architecture.source_tree import ROOT
-from tests.server.gateway.clients import result, text
-from tests.unit.agent.execution.mcp.serving import served
+from tests.support.mcp_clients import result, text
+from tests.support.mcp_servers import served
+from tests.support.source_tree import ROOT
 from wiring.container import Container, open_container
 from wiring.links import ignore_progress, link
 from wiring.mcp_listing import list_mcp_server

@@ -7,7 +7,7 @@ import pytest
 
 from admission.model_judge import ModelJudge
 from admission.quality import BATCH, QualityJudge, RulesJudge
-from tests.unit.admission.judged import Judged, judged_documents
+from tests.support.admission_samples import Judged, judged_documents
 from wiring.models import create_chat_model
 from wiring.settings import read_settings
 

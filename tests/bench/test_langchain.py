@@ -20,7 +20,7 @@ from pydantic import Field
 from agent.text import estimate_tokens
 from footpath import Footpath
 from footpath.langchain.tools import FootpathTool, named_tools
-from tests.flows.small_library import playground_folder
+from tests.support.small_library import playground_folder
 
 pytestmark = [pytest.mark.bench, pytest.mark.langchain]
 pytest.importorskip("langchain", reason="LangChain is not installed: make test-langchain")

@@ -9,8 +9,8 @@ import pytest
 from agent.programs.program_checks import check_program
 from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
-from tests.unit.agent.programs.good_programs import PROGRAMS
-from tests.unit.agent.programs.scripted import driven
+from tests.support.good_programs import PROGRAMS
+from tests.support.scripted_host import driven
 from tests.unit.agent.programs.test_checking import FUNCTIONS, OFFER
 
 pytestmark = pytest.mark.bench

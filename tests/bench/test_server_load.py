@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from playground.child import running_playground
-from tests.bench.server_load import Follower, asked, busy, many_users, resident, sent, spread
-from tests.faults.proxy import Exchange, proxying
-from tests.flows.served import INHABITANTS, ROOT, built, serving
+from tests.support.fault_proxy import Exchange, proxying
+from tests.support.server_load import Follower, asked, busy, many_users, resident, sent, spread
+from tests.support.server_process import INHABITANTS, ROOT, built, serving
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
 USERS, AT_ONCE, FOLLOWERS = 200, 20, 500

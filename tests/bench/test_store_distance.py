@@ -11,10 +11,10 @@ import pytest
 
 from domain.event import RunFinished
 from playground.record import CATALOGUE, DATA
-from tests.delayed import Delay, delayed
-from tests.flows.served import INHABITANTS, Client, Place, catalogue_at, registered, serving
-from tests.playing import running_playground
 from tests.servers.neo4j.server import Neo4jServer
+from tests.support.delaying_proxy import Delay, delayed
+from tests.support.playground_process import running_playground
+from tests.support.server_process import INHABITANTS, Client, Place, catalogue_at, registered, serving
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build
 

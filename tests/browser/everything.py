@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 PASSWORD = "correct horse battery"
 

@@ -11,7 +11,7 @@ from fastapi import Depends, FastAPI, HTTPException
 from fastapi.security import APIKeyHeader
 from pydantic import BaseModel, Field
 
-from tests.browser.loopback import serving
+from tests.support.loopback import serving
 
 KEY = "kestrel-5521-key"
 KEY_NAME = "APIKeyHeader"

@@ -7,9 +7,9 @@ from itertools import count
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.architecture.source_tree import ROOT
 from tests.browser.everything import Up
 from tests.browser.visits import goes, logs_in, pops, presses, visit
+from tests.support.source_tree import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 _NUMBERS = count(1)

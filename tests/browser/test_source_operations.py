@@ -9,7 +9,7 @@ from tests.browser.everything import Up
 from tests.browser.looks import in_all_lights
 from tests.browser.test_sources import enters, fills, part
 from tests.browser.visits import drawn, goes, press, presses, unfolds, visit
-from tests.server.small_api import document, operation
+from tests.support.small_api import document, operation
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 _TAGS = {"ships": 12, "berths": 40, "pilots": 300, "weather": 250}

@@ -11,7 +11,6 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.authors import BERTH, HOSTILE, LAMPS, LIES, LONGEST
 from tests.browser.everything import Up
 from tests.browser.harbour import KEY, Harbour, harbour_in_thread
-from tests.browser.loopback import address_of, free_socket, serving
 from tests.browser.visits import (
     PATIENCE,
     asks,
@@ -27,8 +26,9 @@ from tests.browser.visits import (
     unfolds,
     visit,
 )
-from tests.server.fake_authorization_server import FakeAuthorizationServer, application
-from tests.unit.agent.execution.mcp.everything import everything
+from tests.support.everything_mcp_server import everything
+from tests.support.fake_authorization_server import FakeAuthorizationServer, application
+from tests.support.loopback import address_of, free_socket, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 _NUMBERS = count(1)

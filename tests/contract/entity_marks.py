@@ -9,7 +9,7 @@ from graph.linking import link_tools
 from graph.links import FeedLink, LinkedGraph
 from graph.take_overs import ImportAdmission
 from tests.contract.feed_marks import quiet
-from tests.contract.graph_samples import LOST, A, B, document
+from tests.support.graph_samples import LOST, A, B, document
 
 FED = FeedLink(A, B, "items[].ref_id", "ship_id", 0.95)
 

@@ -8,7 +8,7 @@ from graph.document_marks import mark_feed
 from graph.linking import link_tools
 from graph.links import FeedLink, LinkedGraph
 from graph.take_overs import ImportAdmission
-from tests.contract.graph_samples import LOST, A, B, C, document
+from tests.support.graph_samples import LOST, A, B, C, document
 
 
 def quiet(done: int, total: int) -> None:

@@ -7,7 +7,7 @@ from graph.answer_shapes import infer_answer_shape
 from graph.links import LinkedGraph
 from graph.response_fields import output_fields
 from graph.shapes import JsonShape
-from tests.contract.graph_samples import LOST, A, B, batch, document
+from tests.support.graph_samples import LOST, A, B, batch, document
 
 
 def answer(text: str) -> JsonShape:

@@ -3,7 +3,7 @@
 from domain.tool import FINISH, ToolId
 from graph.facts import Edge, ToolFacts
 from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks, ToolNeighbourhood
-from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
+from tests.support.graph_samples import LOST, A, B, C, batch, document, walked
 
 
 async def asked_one_by_one(graph: LinkedGraph, tool: ToolId) -> ToolNeighbourhood:

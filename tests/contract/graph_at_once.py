@@ -10,7 +10,7 @@ import pytest
 from domain.tool import ToolId
 from graph.facts import Edge, Mark
 from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks
-from tests.contract.graph_samples import A, B, C, batch, document, left_after, walked
+from tests.support.graph_samples import A, B, C, batch, document, left_after, walked
 
 RUNS = 50
 PATHS = ((A, B, C), (C, B, A), (B, A))

@@ -5,7 +5,7 @@ from graph.facts import ToolFacts
 from graph.links import LinkedGraph
 from graph.store import GraphStore
 from tests.contract.every_field import with_every_field
-from tests.contract.graph_samples import A, B, C, document
+from tests.support.graph_samples import A, B, C, document
 
 SECRET = Credential(secret="weather", place="query", name="key", prefix="", basic=False, required=False)
 

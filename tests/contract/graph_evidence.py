@@ -11,7 +11,7 @@ from domain.tool import FINISH, ToolId
 from graph.evidence import CallEvidence, apply_calls, to_timestamp
 from graph.facts import MAX_LESSONS, Edge, GraphState, LiveBatch, Mark, ToolFacts, ToolLesson
 from graph.store import GraphStore
-from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, called, document, left_after, walked
+from tests.support.graph_samples import LOST, NOON, A, B, C, batch, called, document, left_after, walked
 
 
 async def edges(graph: GraphStore) -> list[Edge]:

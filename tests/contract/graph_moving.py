@@ -8,7 +8,7 @@ from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
 from graph.facts import Edge, GraphState, GraphStatistics, LiveBatch, ToolFacts
 from graph.store import GraphStore
-from tests.contract.graph_samples import LOST, A, B, C, batch, called, document, walked
+from tests.support.graph_samples import LOST, A, B, C, batch, called, document, walked
 
 FACTS = ToolFacts(7, 3, 4, 2, 1, 0.1 + 0.2, -1.75, 3.9, 5.5, 1.25, 1.7e9)
 

@@ -6,7 +6,7 @@ from domain.errors import UsageError
 from domain.tool import FINISH
 from graph.facts import GraphBatch, GraphStatistics, LiveBatch
 from graph.store import GraphStore
-from tests.contract.graph_samples import LOST, A, B, C, batch, document
+from tests.support.graph_samples import LOST, A, B, C, batch, document
 
 
 class GraphRefusals:

@@ -3,7 +3,7 @@
 from domain.tool import FINISH
 from graph.facts import Edge
 from graph.links import FeedLink, LinkedGraph, LinkState, SubstituteLink, ToolLinks
-from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
+from tests.support.graph_samples import LOST, A, B, C, batch, document, walked
 
 
 class GraphRemoval:

@@ -8,7 +8,7 @@ import pytest
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, make_tool_id
 from graph.facts import Edge, GraphStatistics, LiveBatch, LiveOutcome, Neighbour, ToolFacts
 from graph.store import GraphStore
-from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, called, document, left_after, walked
+from tests.support.graph_samples import LOST, NOON, A, B, C, batch, called, document, left_after, walked
 
 
 async def all_documents(graph: GraphStore) -> list[ToolDoc]:

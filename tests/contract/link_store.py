@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import UsageError
 from graph.links import FeedLink, LinkCounts, LinkedGraph, LinkState, SubstituteLink, ToolLinks
-from tests.contract.graph_samples import LOST, A, B, C, document
+from tests.support.graph_samples import LOST, A, B, C, document
 
 INTO_B = [
     FeedLink(A, B, "items[].id", "item", 0.95),

@@ -21,8 +21,8 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.facts import Edge, GraphBatch, GraphState, LiveBatch, Mark, ToolFacts, ToolLesson
 from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks
 from graph.shapes import JsonShape, infer_shape
-from tests.contract.graph_backends import BACKENDS
-from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document
+from tests.support.graph_backends import BACKENDS
+from tests.support.graph_samples import LOST, NOON, A, B, C, batch, document
 
 EXAMPLES = int(os.environ.get("FOOTPATH_TEST_EXAMPLES", "40"))
 TOOLS = (A, B, C, LOST)

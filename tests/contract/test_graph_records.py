@@ -7,7 +7,7 @@ import pytest
 
 from domain.tool import FINISH, make_tool_id
 from graph.facts import GraphBatch
-from tests.contract.graph_backends import BACKENDS
+from tests.support.graph_backends import BACKENDS
 
 A = make_tool_id("C", "T", "a")
 

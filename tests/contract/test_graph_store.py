@@ -11,7 +11,6 @@ from tests.contract.feed_marks import FeedMarkContract
 from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
 from tests.contract.graph_at_once import GraphAtOnce
-from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_documents import GraphDocuments
 from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
@@ -19,6 +18,7 @@ from tests.contract.graph_refusals import GraphRefusals
 from tests.contract.graph_removal import GraphRemoval
 from tests.contract.graph_store import GraphStoreContract
 from tests.contract.link_store import LinkStoreContract
+from tests.support.graph_backends import BACKENDS
 
 
 class TestGraphStore(

@@ -7,7 +7,7 @@ import pytest
 
 from domain.memory import MemoryStore
 from graph.backends.sqlite_memories import SqliteMemories
-from tests.contract.memory_store import MemoryStoreContract
+from tests.support.memory_store_contract import MemoryStoreContract
 
 
 class TestSqlite(MemoryStoreContract):

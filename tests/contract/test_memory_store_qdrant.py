@@ -9,9 +9,9 @@ from domain.errors import UnavailableError
 from domain.memory import MemoryStore
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
-from tests.contract.memory_store import ENCODER, MemoryStoreContract, filled, memory
 from tests.servers.qdrant.places import QdrantPlace
 from tests.servers.qdrant.server import QdrantServer
+from tests.support.memory_store_contract import ENCODER, MemoryStoreContract, filled, memory
 
 
 class TestQdrantLocal(MemoryStoreContract):

@@ -10,11 +10,11 @@ from agent.llm.policy import LlmPolicy
 from agent.policy.fallback import CircuitBreaker, FallbackPolicy
 from agent.policy.protocol import ArgumentsQuestion, Policy
 from offline.policy import OfflinePolicy
-from tests.contract.policy import REQUEST, PolicyContract, candidate, situation
-from tests.flows.small_world import NEW_WEATHER, REMOVE
 from tests.models.brain import WHOLE, Brain, advance, bind, move, split
 from tests.models.openai_replies import BROKEN_JSON, WEB_PAGE, ChatRequest, Reply, Resets, Respond, scripted
 from tests.models.openai_server import model_server
+from tests.support.policy_contract import REQUEST, PolicyContract, candidate, situation
+from tests.support.small_world import NEW_WEATHER, REMOVE
 
 
 def sensible(request: ChatRequest) -> Reply | str:

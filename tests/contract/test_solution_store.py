@@ -8,7 +8,7 @@ import pytest
 from domain.solution import PatternIndex, SolutionStore
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions
-from tests.contract.solution_store import PatternIndexContract, SolutionStoreContract
+from tests.support.solution_store_contract import PatternIndexContract, SolutionStoreContract
 
 
 class TestInMemory(SolutionStoreContract, PatternIndexContract):

@@ -9,8 +9,8 @@ from domain.solution import Solution, SolutionStore
 from graph.backends.neo4j_connection import GraphServer, Neo4jConnection
 from graph.backends.neo4j_graph import Neo4jGraph
 from graph.backends.neo4j_solutions import Neo4jSolutions
-from tests.contract.solution_store import SolutionStoreContract, once_more, solution
 from tests.servers.neo4j.server import Neo4jServer
+from tests.support.solution_store_contract import SolutionStoreContract, once_more, solution
 
 
 def store(neo4j: Neo4jServer) -> Neo4jSolutions:

@@ -7,8 +7,8 @@ import pytest
 from domain.solution import PatternIndex
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_patterns import QdrantPatterns
-from tests.contract.solution_store import PatternIndexContract
 from tests.servers.qdrant.places import QdrantPlace
+from tests.support.solution_store_contract import PatternIndexContract
 
 
 class TestQdrantLocal(PatternIndexContract):

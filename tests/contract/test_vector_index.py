@@ -7,7 +7,7 @@ import pytest
 
 from retriever.index import VectorIndex
 from tests.contract.vector_backends import BACKENDS
-from tests.contract.vector_index import DIMENSION, IDENTITY, VectorIndexContract
+from tests.support.vector_index_contract import DIMENSION, IDENTITY, VectorIndexContract
 
 
 class TestVectorIndex(VectorIndexContract):

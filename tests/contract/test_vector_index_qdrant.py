@@ -12,8 +12,8 @@ from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import make_tool_id
 from retriever.index import VectorIndex, VectorPoint
 from tests.contract.test_vector_agreement import CATEGORIES, TOOLS, Operation, Put, Remove, compare, vector
-from tests.contract.vector_index import DIMENSION, IDENTITY, A, B, VectorIndexContract, point, unit
 from tests.servers.qdrant.places import MakeIndex, QdrantPlace
+from tests.support.vector_index_contract import DIMENSION, IDENTITY, A, B, VectorIndexContract, point, unit
 
 
 class OnQdrant(VectorIndexContract):

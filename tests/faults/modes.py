@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from tests.faults.proxy import FIFTY_MB, Exchange, Fault, flood, parts, passing
+from tests.support.fault_proxy import FIFTY_MB, Exchange, Fault, flood, parts, passing
 
 OK_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 

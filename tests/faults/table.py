@@ -17,9 +17,9 @@ from agent.execution.secret_store import EnvironmentSecrets
 from agent.execution.supplied_values import apply_supplied_values
 from domain.model import JsonObject
 from tests.faults.modes import FAULTS
-from tests.faults.proxy import Fault, Proxy, proxying
-from tests.flows.over_playground import playground_tools
-from tests.playing import running_playground
+from tests.support.fault_proxy import Fault, Proxy, proxying
+from tests.support.moved_playground import playground_tools
+from tests.support.playground_process import running_playground
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
 BEGIN, END = "<!-- table: python -m tests.faults.table -->\n", "<!-- end of table -->\n"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults.modes import FAULTS
 from tests.faults.table import CALLS, Row, committed, rows, written
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
 
 
 @pytest.fixture(scope="module")

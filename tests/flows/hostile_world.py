@@ -26,9 +26,9 @@ from domain.event import (
 )
 from domain.model import JsonObject
 from domain.tool import Credential, ToolDoc
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import finder, graph, need, tool
-from tests.stream_server import serve_connections
+from tests.support.run_deps import build_deps
+from tests.support.small_world import finder, graph, need, tool
+from tests.support.stream_server import serve_connections
 
 REQUEST = "What is the travel guide of Paris?"
 SECRET = "library-key-7f3a9"

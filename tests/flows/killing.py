@@ -16,9 +16,9 @@ from agent.execution.approval import POSSIBLE_REPEAT_NOTE
 from domain.event import CallFinished, EventRecord, InputNeeded
 from server.storage.permissions import get_call_target
 from server.storage.storage import open_storage
-from tests.faults.proxy import Exchange
-from tests.flows.served import Place, effects, serving
-from tests.forked import Command
+from tests.support.fault_proxy import Exchange
+from tests.support.forked_commands import Command
+from tests.support.server_process import Place, effects, serving
 from wiring.container import open_container
 from wiring.settings import Settings
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from domain.tool import ToolId
-from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import BOOKS, OLD_WEATHER
-from tests.server.sources import check_all
-from tests.server.world import World, serving
-from tests.stream_server import serve_connections
+from tests.support.indexed_store import indexed_store
+from tests.support.server_world import World, serving
+from tests.support.small_world import BOOKS, OLD_WEATHER
+from tests.support.source_samples import check_all
+from tests.support.stream_server import serve_connections
 
 TOOL = ToolId("geo/Atlas/search_places")
 ASKED = "How many inhabitants does Paris have?"

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from retriever.indexing import compare_indexes
-from tests.flows.admitting_child import TOOLS
-from tests.flows.indexed_store import indexed_store
-from tests.flows.served import ROOT
-from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
+from tests.support.admission_process import TOOLS
+from tests.support.indexed_store import indexed_store
+from tests.support.server_process import ROOT
+from tests.support.small_world import BOOKS, GEOCODE, OLD_WEATHER
 from wiring.container import open_container
 from wiring.links import ignore_progress, link
 from wiring.tool_admission import reconcile
@@ -23,7 +23,10 @@ pytestmark = pytest.mark.timeout(120)
 def killed(store: Path, chance: Random) -> None:
     """A process that changes the store, killed at some moment."""
     child = subprocess.Popen(
-        [sys.executable, "-m", "tests.flows.admitting_child", str(store)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tests.support.admission_process", str(store)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "begun\n"

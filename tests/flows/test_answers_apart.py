@@ -11,9 +11,9 @@ import orjson
 import pytest
 
 from evaluation.evaluation_cases import read_evaluation_cases
-from tests import forked
 from tests.models.knowing_author import KnowingAuthor
 from tests.models.openai_server import ModelServer, model_server_in_thread
+from tests.support import forked_commands
 
 ROOT = Path(__file__).parents[2]
 REQUESTS = ROOT / "playground" / "requests"
@@ -55,7 +55,7 @@ def evaluate(
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.CompletedProcess[str]:
     files = [part for kind in kinds for part in ("--requests", str(FILES / f"{kind}.jsonl"))]
-    return forked.run(
+    return forked_commands.run(
         [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "answers", "--playground", "--policy", "llm", "--planner", "program",
          "--at-once", "3", *files, *arguments],
         cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules", "COLUMNS": "200", **environment},

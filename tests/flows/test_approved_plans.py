@@ -16,9 +16,12 @@ from domain.plan import PlanDocument, PlannedStep, Take
 from domain.program import ProgramPlan
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps, change_deps
 from tests.flows.shared_sandbox import sandbox
-from tests.flows.small_world import (
+from tests.flows.test_resuming import course, ended, told
+from tests.flows.test_resuming import made as calls_told
+from tests.flows.test_subtasks import BOTH, DUNE, Splitting
+from tests.support.run_deps import build_deps, change_deps
+from tests.support.small_world import (
     FORECAST,
     FOUND,
     GEOCODE,
@@ -30,9 +33,6 @@ from tests.flows.small_world import (
     finder,
     graph,
 )
-from tests.flows.test_resuming import course, ended, told
-from tests.flows.test_resuming import made as calls_told
-from tests.flows.test_subtasks import BOTH, DUNE, Splitting
 
 REQUEST = "What is the weather forecast for Paris?"
 Decide = Callable[[PlanDocument], PlanDocument | None]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import forked
+from tests.support import forked_commands
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "playground" / "data"
@@ -19,7 +19,7 @@ WEATHER = "What is the temperature in Tarnholm right now?"
 
 def script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "error", str(ROOT / "scripts" / name), *arguments]
-    return forked.run(command, timeout=60)
+    return forked_commands.run(command, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_a_missing_store_exits_with_3(tmp_path: Path) -> None:
 
 def test_a_request_that_is_not_utf8_is_wrong_use(store: str) -> None:
     command = [sys.executable, str(ROOT / "scripts" / "ask.py"), b"weather in \xff", "--store", store, "--json"]
-    asked = forked.run(command, timeout=60)
+    asked = forked_commands.run(command, timeout=60)
     assert (asked.returncode, asked.stdout) == (2, "")
     assert "not UTF-8" in asked.stderr
     assert "Traceback" not in asked.stderr

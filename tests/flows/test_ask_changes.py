@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from tests.flows.served import ROOT, Place, built
-from tests.flows.terminal import alone, at_a_terminal
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import ROOT, Place, built
+from tests.support.terminal import alone, at_a_terminal
 
 TASK = 'Add a task "Clean the greenhouse" with normal priority to my list, due on 2026-07-04.'
 TWO = (

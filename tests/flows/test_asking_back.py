@@ -9,13 +9,13 @@ import pytest
 
 from agent.user_questions import UserQuestion
 from domain.event import EventRecord, InputNeeded, ProgramEnded, QuestionAnswered, RunFinished
-from tests.flows.program_world import code, world
-from tests.flows.run_deps import change_deps
-from tests.flows.served import Client, Place, built, registered, serving
 from tests.flows.test_programs import RIGHT, calls
 from tests.models.brain import Brain
 from tests.models.openai_server import model_server_in_thread
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.program_world import code, world
+from tests.support.run_deps import change_deps
+from tests.support.server_process import Client, Place, built, registered, serving
 
 pytestmark = pytest.mark.timeout(300)
 REQUEST = "How many inhabitants does it have?"

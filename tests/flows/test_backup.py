@@ -16,11 +16,11 @@ import pytest
 from domain.event import RunFinished
 from graph.backends.sqlite_graph import SqliteGraph
 from server.storage.storage import open_storage
-from tests import forked
-from tests.flows.served import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
-from tests.playing import running_playground
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
+from tests.support import forked_commands
+from tests.support.playground_process import running_playground
+from tests.support.server_process import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
 from wiring.settings import Settings, read_settings
 from wiring.store_folder import StoreFolder
 
@@ -50,7 +50,7 @@ def command(
     settings = {"FOOTPATH_SERVER_HOME": str(home), "FOOTPATH_STORE": str(store), **variables}
     script = [sys.executable, str(ROOT / "scripts" / f"{name}.py"), *map(str, arguments)]
     environment = {**os.environ, **settings}
-    return forked.run(script, timeout=240, env=environment, cwd=home.parent)
+    return forked_commands.run(script, timeout=240, env=environment, cwd=home.parent)
 
 
 async def learnt(store: Path) -> tuple[set[str], int]:

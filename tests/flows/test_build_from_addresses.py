@@ -13,8 +13,8 @@ import pytest
 from domain.errors import BrokenInputError, FootpathError, ForbiddenAddressError, UnavailableError
 from domain.tool import ToolDoc
 from footpath import AsyncFootpath
-from tests import forked
-from tests.unit.agent.execution.http.serving import Answer, reply, serving
+from tests.support import forked_commands
+from tests.support.scripted_http_server import Answer, reply, serving
 from wiring.container import open_container
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build
@@ -115,7 +115,7 @@ async def test_the_command_takes_it_and_names_it_in_what_it_skips(tmp_path: Path
             str(tmp_path / "s"),
         ]
         environment = {"PATH": os.environ["PATH"], "FOOTPATH_ALLOW_HOSTS": f"127.0.0.1:{served.port}", "COLUMNS": "200"}
-        made = await asyncio.to_thread(forked.run, command, env=environment, timeout=120)
+        made = await asyncio.to_thread(forked_commands.run, command, env=environment, timeout=120)
     assert made.returncode == 1, made.stderr
     assert f"skipped {address}: GET /crew is not imported" in made.stderr
     assert "footpath-fetched" not in made.stderr

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests import forked
+from tests.support import forked_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "build_graph.py"
@@ -26,7 +26,7 @@ def command(store: Path, *options: str | Path) -> list[str]:
 
 
 def build(store: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    return forked.run(command(store, *options), timeout=100)
+    return forked_commands.run(command(store, *options), timeout=100)
 
 
 def build_bounded(

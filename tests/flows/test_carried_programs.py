@@ -9,10 +9,10 @@ from agent.programs.function_names import RESERVED_NAMES
 from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, ProgramEnded, ProgramFailed, ProgramStarted
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from tests.flows.small_world import FORECAST, REMOVE, TOOLS, ScriptedExecutor, ok
 from tests.flows.test_given_plans import REQUEST, TWO_BOOKS, WEATHER, Unasked, deps, results, weather
 from tests.flows.test_resuming import course, ended, told
 from tests.flows.test_resuming import made as calls_told
+from tests.support.small_world import FORECAST, REMOVE, TOOLS, ScriptedExecutor, ok
 
 LOOP = """
 found = await search_books(title=about)

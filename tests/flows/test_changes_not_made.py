@@ -23,9 +23,9 @@ from domain.plan import Binding
 from domain.tool import FINISH
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import BOOKS, REMOVE, Answer, ScriptedExecutor, finder, graph, ok
 from tests.flows.test_runs import answer, asked, outcome
+from tests.support.run_deps import build_deps
+from tests.support.small_world import BOOKS, REMOVE, Answer, ScriptedExecutor, finder, graph, ok
 
 ORDER = "Lösche bitte das Buch Dune aus dem Regal"
 FOUND = ok({"books": [{"title": "Dune", "author": "Frank Herbert"}]})

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests import forked
 from tests.models.brain import Brain, advance_to, bind
 from tests.models.openai_replies import WEB_PAGE, ChatRequest, Reply, Says, scripted
 from tests.models.openai_server import EVERYTHING, model_server, model_server_in_thread
 from tests.models.sample_programs import coder, planner
+from tests.support import forked_commands
 from wiring.model_check import ModelReport, check_model
 from wiring.settings import read_settings
 
@@ -23,7 +23,7 @@ DATA = ROOT / "playground" / "data"
 def script(name: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "error", str(ROOT / "scripts" / name), *arguments]
     environment = {**os.environ, **{f"FOOTPATH_{key.upper()}": value for key, value in settings.items()}}
-    return forked.run(command, timeout=90, env=environment)
+    return forked_commands.run(command, timeout=90, env=environment)
 
 
 def good(request: ChatRequest) -> Reply | str:

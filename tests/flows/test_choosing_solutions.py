@@ -20,12 +20,12 @@ from domain.event import (
     SolutionTaken,
 )
 from domain.program import ProgramPlan
-from tests.flows.program_world import OffersAs, World, code, end, the, world
-from tests.flows.run_deps import change_deps
-from tests.flows.shelf import Shelf, solution
-from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, down, ok
 from tests.models.brain import Line
 from tests.models.openai_replies import Refuses
+from tests.support.program_world import OffersAs, World, code, end, the, world
+from tests.support.run_deps import change_deps
+from tests.support.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, down, ok
+from tests.support.solution_shelf import Shelf, solution
 
 WEATHER = "What is the weather forecast for Paris?"
 TEXT = """place = (await search_places(city=city))["results"][0]

@@ -10,10 +10,10 @@ import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
 from domain.plan import StepResult
-from tests.attacks.services import Operation, Service, question_of, running, told_of
-from tests.flows.served import ROOT, Client, registered, started
 from tests.models.brain import Brain
 from tests.models.openai_server import model_server_in_thread
+from tests.support.attacked_services import Operation, Service, question_of, running, told_of
+from tests.support.server_process import ROOT, Client, registered, started
 
 ROOMS = [{"room_id": f"r-{n}", "name": f"{name} room"} for n, name in enumerate(["Blue", "Red", "Oak", "Sea", "Sun"])]
 LIST = Operation("list_rooms", "List the rooms of the house.", {"house": "string"}, ROOMS)

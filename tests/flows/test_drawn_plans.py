@@ -8,9 +8,9 @@ import pytest
 from agent.plans.steps_from_run import build_steps
 from domain.event import EventRecord
 from domain.plan import PlanDocument, PlannedStep, Take
-from tests.flows.small_world import BOOKS, FORECAST, GEOCODE, NEW_WEATHER, REMOVE, Answer, ScriptedExecutor, ok
 from tests.flows.test_given_plans import deps
 from tests.flows.test_resuming import told
+from tests.support.small_world import BOOKS, FORECAST, GEOCODE, NEW_WEATHER, REMOVE, Answer, ScriptedExecutor, ok
 
 DOCS = {tool.id: tool for tool in (BOOKS, GEOCODE, NEW_WEATHER, REMOVE)}
 SEARCH = PlannedStep(tool=BOOKS.id, arguments={"title": "e"})

@@ -8,12 +8,12 @@ import orjson
 import pytest
 
 from retriever.calibration_texts import TOPICS
-from tests import forked
-from tests.architecture.source_tree import ROOT
 from tests.models.openai_replies import ChatRequest, Hangs, Reply, scripted
 from tests.models.openai_server import model_server_in_thread
 from tests.models.word_vectors import DIMENSION, word_embeddings
-from tests.unit.retriever.training.small_catalogue import document
+from tests.support import forked_commands
+from tests.support.small_catalogue import document
+from tests.support.source_tree import ROOT
 from wiring.container import open_container
 
 TOOLS, PORTION, BATCH = 600, 512, 64
@@ -45,10 +45,10 @@ def test_a_killed_preparation_goes_on_where_it_was(store: Path, tmp_path: Path) 
         environment = {f"FOOTPATH_{name}": value for name, value in settings.items()}
 
         def run(step: str, *more: str) -> tuple[int, str, str]:
-            done = forked.run(command(step, *more), cwd=tmp_path, env=environment, timeout=120)
+            done = forked_commands.run(command(step, *more), cwd=tmp_path, env=environment, timeout=120)
             return done.returncode, done.stdout, done.stderr
 
-        process = forked.start(command("prepare"), cwd=tmp_path, env=environment)
+        process = forked_commands.start(command("prepare"), cwd=tmp_path, env=environment)
         while sum(asked) <= PORTION + FIRST:
             assert process.poll() is None
             time.sleep(0.05)

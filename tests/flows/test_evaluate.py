@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from domain.tool import FINISH, ToolDoc, make_tool_id
 from graph.facts import GraphBatch
 from retriever.indexing import index_tools
-from tests import forked
+from tests.support import forked_commands
 from wiring.container import open_container
 from wiring.settings import Settings
 
@@ -73,7 +73,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def evaluate(store: Path, queries: Path, *more: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(SCRIPT), "retrieval", "--store", str(store), "--queries", str(queries), *more]
-    return forked.run(command, timeout=60)
+    return forked_commands.run(command, timeout=60)
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests import forked
-from tests.playing import running_playground
+from tests.support import forked_commands
+from tests.support.playground_process import running_playground
 from wiring.store_build import BuildOptions, build
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ HOPELESS = {"id": "hopeless", "request": "Iron my shirts, please.", "answerable"
 
 
 def evaluate(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    return forked.run(
+    return forked_commands.run(
         [*COMMAND, *arguments],
         cwd=ROOT, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **settings},
         timeout=80,

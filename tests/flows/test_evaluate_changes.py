@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests import forked
+from tests.support import forked_commands
 
 ROOT = Path(__file__).parents[2]
 WAYS = ROOT / "playground" / "requests" / "changes" / "ways.jsonl"
 
 
 def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return forked.run(
+    return forked_commands.run(
         [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "changes", *arguments],
         cwd=ROOT, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
         timeout=200,

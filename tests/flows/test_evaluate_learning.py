@@ -11,9 +11,9 @@ import pytest
 
 from playground.near_misses import near_misses
 from playground.paraphrases import pairs
-from tests import forked
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
+from tests.support import forked_commands
 
 ROOT = Path(__file__).parents[2]
 FIRST, SECOND = pairs()
@@ -69,7 +69,7 @@ def like(pattern: str, request: str) -> bool:
 @pytest.mark.timeout(400)
 def test_what_is_asked_again_costs_few_questions_and_nothing_is_lost() -> None:
     with model_server_in_thread(author) as model:
-        done = forked.run(
+        done = forked_commands.run(
             [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "learning", "--playground", "--policy", "llm",
              "--planner", "program", "--no-swaps", "--each", os.environ.get("EACH", "3"), "--json"],
             cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules"},

@@ -11,7 +11,7 @@ from evaluation.client_agent import ClientRun
 from evaluation.client_runs import ClientRunFile, ServiceAnswer, judge_client_run
 from evaluation.evaluation_cases import read_evaluation_cases
 from scripts.evaluate import app
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 REQUESTS = ROOT / "playground" / "requests"
 HEARD = ServiceAnswer(operation="search_places", status=200, body='{"population": 278640}')

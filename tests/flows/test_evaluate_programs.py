@@ -14,9 +14,9 @@ import pytest
 from agent.programs.function_names import to_identifier
 from evaluation.corpora.graphqlrestbench import ProgramSample, read_samples
 from evaluation.program_metrics import METRICS
-from tests import forked
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
+from tests.support import forked_commands
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = """
@@ -89,7 +89,7 @@ def measured(
         return f"```python\n{spoil(as_written(sample))}\n```"
 
     with model_server_in_thread(author) as model:
-        done = forked.run(
+        done = forked_commands.run(
             [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "programs", "--data", str(data), "--json", *arguments],
             cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules",
                            "FOOTPATH_PROGRAM_FORM": form, "FOOTPATH_TODAY": today},
@@ -128,7 +128,7 @@ def test_the_form_and_the_day_are_those_of_the_settings(data: Path) -> None:
 
 
 def test_the_folder_is_another(tmp_path: Path) -> None:
-    done = forked.run(
+    done = forked_commands.run(
         [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "programs", "--data", str(tmp_path)],
         cwd=ROOT, timeout=60,
     )  # fmt: skip

@@ -14,9 +14,9 @@ from typer.testing import CliRunner, Result
 from playground.soay.application import Scenario
 from playground.soay.benchmark import Built, built, stratified
 from synthesis.triplets import build_triplet, read_triplets
-from tests import forked
 from tests.models.gold_author import GoldAuthor, ending
 from tests.models.openai_server import model_server_in_thread
+from tests.support import forked_commands
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
@@ -31,7 +31,7 @@ def path(monkeypatch: pytest.MonkeyPatch) -> None:
 def evaluate(*arguments: str, url: str = "") -> subprocess.CompletedProcess[str]:
     """The command as a user runs it."""
     settings = {"FOOTPATH_MODEL_URL": url, "FOOTPATH_MODEL_NAME": "rules"} if url else {}
-    return forked.run(
+    return forked_commands.run(
         [sys.executable, str(SCRIPTS / "evaluate.py"), "soay", *arguments],
         cwd=ROOT, env={**os.environ, "COLUMNS": "200", **settings}, timeout=170,
     )  # fmt: skip

@@ -27,8 +27,8 @@ from playground.failures import busy, fails
 from playground.record import CATALOGUE
 from server.app import create_app
 from tests.flows.doc_examples import ROOT, Called, Example, called, examples
-from tests.flows.served import built
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
 from wiring.container import open_container
 from wiring.settings import Settings
 

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from agent.exporting.program_files import EXPORT_FORMS, ExportForm
 from footpath import Footpath
-from tests.flows.served import built
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
 
 ROOT = Path(__file__).resolve().parents[2]
 WEATHER = "What is the temperature in Tarnholm right now?"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from domain.tool import ToolDoc, make_tool_id
-from tests import forked
-from tests.flows.indexed_store import indexed_store
+from tests.support import forked_commands
+from tests.support.indexed_store import indexed_store
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +32,7 @@ TOOLS = [RAIN, document("Money", "Bank", "rates", "Exchange rates of currencies.
 
 def find(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "scripts/find_tools.py", *map(str, arguments)]
-    return forked.run(command, cwd=ROOT, timeout=60)
+    return forked_commands.run(command, cwd=ROOT, timeout=60)
 
 
 @pytest.fixture(scope="module")

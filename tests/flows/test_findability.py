@@ -10,8 +10,8 @@ from admission.findability import TOP_K, check_findability
 from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
 from retriever.indexing import index_tools
-from tests.flows.findable_sources import NewSource, new_sources
-from tests.flows.indexed_store import indexed_store
+from tests.support.findable_sources import NewSource, new_sources
+from tests.support.indexed_store import indexed_store
 from wiring.container import Container, open_container
 from wiring.gate_setup import create_what_if_search
 from wiring.settings import Settings

@@ -19,10 +19,10 @@ from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.flows.gold import follow
-from tests.flows.run_deps import build_deps
-from tests.flows.served import Client, Place, built, effects, registered, reset, serving
-from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.run_deps import build_deps
+from tests.support.server_process import Client, Place, built, effects, registered, reset, serving
+from tests.support.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph
 from wiring.container import open_container
 from wiring.runs import build_budget, build_run_deps
 from wiring.settings import Settings

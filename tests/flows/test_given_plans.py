@@ -17,9 +17,11 @@ from domain.program import ProgramPlan
 from domain.tool import ToolId
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps, change_deps
 from tests.flows.shared_sandbox import sandbox
-from tests.flows.small_world import (
+from tests.flows.test_resuming import course, ended, told
+from tests.flows.test_resuming import made as calls_told
+from tests.support.run_deps import build_deps, change_deps
+from tests.support.small_world import (
     BOOKS,
     FORECAST,
     FOUND,
@@ -34,8 +36,6 @@ from tests.flows.small_world import (
     graph,
     ok,
 )
-from tests.flows.test_resuming import course, ended, told
-from tests.flows.test_resuming import made as calls_told
 
 REQUEST = "What is the weather forecast for Paris?"
 POINT = {"latitude": Take(step=1, field="results[0].latitude"), "longitude": Take(step=1, field="results[0].longitude")}

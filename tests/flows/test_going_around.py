@@ -8,8 +8,8 @@ from agent.transcript import RunTranscript
 from graph.links import FeedLink, ToolLinks
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import FORECAST, NEW_WEATHER, ScriptedExecutor, down, finder, graph, need, ok, tool
+from tests.support.run_deps import build_deps
+from tests.support.small_world import FORECAST, NEW_WEATHER, ScriptedExecutor, down, finder, graph, need, ok, tool
 
 FRIENDS = tool(
     "Friends", "find_friend", "A friend by name: the town where the friend lives.",

@@ -14,7 +14,7 @@ from domain.event import RunFinished
 from graph.links import LinkedGraph
 from playground.demo_requests import demo_requests
 from scripts import _demo
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
 from wiring.container import Container
 from wiring.runs import build_budget, build_run_deps, run_and_learn
 

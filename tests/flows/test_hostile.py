@@ -14,11 +14,11 @@ from pydantic.types import JsonValue
 from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from offline.policy import OfflinePolicy
-from tests.architecture.source_tree import ROOT
 from tests.flows.hostile_world import PLACE_ID, SECRET, Seen, bodies, seen
 from tests.models.brain import Brain, advance_to, bind, move
 from tests.models.openai_replies import Says
 from tests.models.openai_server import ModelServer, model_server
+from tests.support.source_tree import ROOT
 
 DATA = ROOT / "tests" / "data" / "hostile"
 IDS: list[str] = json.loads((DATA / "ids.json").read_text(encoding="utf-8"))["ids"]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from footpath import AsyncFootpath, UsageError
-from tests import forked
-from tests.server.gateway.clients import client, text
-from tests.unit.agent.execution.http.serving import Served, reply, serving
+from tests.support import forked_commands
+from tests.support.mcp_clients import client, text
+from tests.support.scripted_http_server import Served, reply, serving
 from wiring.container import open_container
 from wiring.settings import Settings
 
@@ -110,9 +110,9 @@ async def test_build_and_show_name_them(tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     environment = {"PATH": os.environ["PATH"], "COLUMNS": "200"}
     build = [sys.executable, str(ROOT / "scripts" / "build_graph.py"), "--tools", str(document), "--store", store]
-    made = forked.run(build, env=environment, timeout=120)
+    made = forked_commands.run(build, env=environment, timeout=120)
     assert f"{KEY} for 1 tool," in made.stderr
     assert f"{USERNAME} for 1 tool," in made.stderr
     show = [sys.executable, str(ROOT / "scripts" / "show_tool.py"), "latest", "--store", store]
-    shown = " ".join(forked.run(show, env=environment, timeout=120).stdout.split())
+    shown = " ".join(forked_commands.run(show, env=environment, timeout=120).stdout.split())
     assert f"{KEY} gives Api-Key for all calls, {KEY}_HOSTS=127.0.0.1:18111 says where it may go" in shown

@@ -17,10 +17,10 @@ from domain.tool import Parameter, ToolDoc
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from playground.keys import COURIER_MAIL, RATES_PRO
-from tests.flows.over_playground import playground_tools
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import finder, graph
-from tests.playing import running_playground
+from tests.support.moved_playground import playground_tools
+from tests.support.playground_process import running_playground
+from tests.support.run_deps import build_deps
+from tests.support.small_world import finder, graph
 
 QUOTE = "Convert an amount of 120 VDK into NRV with bid and ask rates"
 MAIL = "What is your own address of the mailbox and what you have sent?"

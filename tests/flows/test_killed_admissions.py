@@ -11,12 +11,12 @@ import pytest
 from server.sources.states import quarantined
 from server.storage.source_records import SERVER
 from server.storage.storage import open_storage
-from tests.flows.indexed_store import indexed_store
-from tests.flows.served import ROOT, started
-from tests.flows.small_world import TOOLS
-from tests.server.small_api import document, operation, small_api
-from tests.server.sources import Asking
-from tests.server.world import World, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.server_process import ROOT, started
+from tests.support.server_world import World, serving
+from tests.support.small_api import document, operation, small_api
+from tests.support.small_world import TOOLS
+from tests.support.source_samples import Asking
 from wiring.container import open_container
 from wiring.settings import Settings
 

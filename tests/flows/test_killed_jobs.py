@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from server.storage.storage import open_storage
-from tests.flows.served import Client, Place, built, serving
+from tests.support.server_process import Client, Place, built, serving
 from wiring.container import open_container
 from wiring.settings import Settings
 

@@ -12,15 +12,15 @@ from statistics import fmean
 import pytest
 
 from domain.event import EventRecord, RunFinished
-from tests.faults.proxy import proxying
 from tests.flows.killing import Life, admitted, slow_changes
-from tests.flows.program_world import code
-from tests.flows.served import built, effects
 from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
 from tests.models.prompt_reading import blocks
-from tests.playing import running_playground
+from tests.support.fault_proxy import proxying
+from tests.support.playground_process import running_playground
+from tests.support.program_world import code
+from tests.support.server_process import built, effects
 
 pytestmark = pytest.mark.timeout(1800)
 _MARK = re.compile(r"plan \d{4}")

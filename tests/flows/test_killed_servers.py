@@ -8,10 +8,10 @@ from statistics import fmean
 
 import pytest
 
-from tests.faults.proxy import proxying
 from tests.flows.killing import Life, admitted, check, slow_changes
-from tests.flows.served import built
-from tests.playing import running_playground
+from tests.support.fault_proxy import proxying
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.solutions.protocol import ANY_LIKENESS
-from tests.flows.shelf import solution
-from tests.flows.small_world import BOOKS, GEOCODE
+from tests.support.small_world import BOOKS, GEOCODE
+from tests.support.solution_shelf import solution
 from wiring.container import open_container
 from wiring.settings import Settings
 

@@ -25,7 +25,7 @@ from footpath.langchain.tools import (
     offered_tools,
 )
 from graph.tool_description import describe_tool
-from tests.flows.small_library import WEATHER, playground_folder
+from tests.support.small_library import WEATHER, playground_folder
 from wiring.container import open_container
 from wiring.settings import read_settings
 

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from footpath import Footpath
 from footpath.langchain.tools import named_tools
-from tests.flows.small_library import WEATHER, playground_folder
+from tests.support.small_library import WEATHER, playground_folder
 
 pytestmark = pytest.mark.langchain
 pytest.importorskip("langchain", reason="LangChain is not installed: make test-langchain")

@@ -14,8 +14,8 @@ from domain.tool import ToolId
 from evaluation.learning import PREFERS, RETURNS, measure_swap
 from playground.paraphrases import FIRST, SECOND, lines, pairs
 from playground.swaps import swap_request
-from tests.flows.served import built
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
 from wiring.container import Container, open_container
 from wiring.runs import build_budget, build_run_deps, run_and_learn
 from wiring.settings import Settings

@@ -12,8 +12,8 @@ from domain.tool import FeedMark, Parameter, ToolDoc
 from domain.tool_source import make_source_mark
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.links import FeedLink
-from tests import forked
-from tests.contract.graph_samples import A, B, C, batch, document
+from tests.support import forked_commands
+from tests.support.graph_samples import A, B, C, batch, document
 from wiring.store_folder import StoreFolder
 
 TAKES = document(B, "now").model_copy(update={"parameters": (Parameter(name="place"),)})
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, f"scripts/{script}.py", *map(str, arguments)]
-    return forked.run(command, cwd=ROOT, timeout=60)
+    return forked_commands.run(command, cwd=ROOT, timeout=60)
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from graph.backends.sqlite_memories import SqliteMemories
 from offline.reader import EnglishReader
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
-from tests.flows.indexed_store import indexed_store
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
 from tests.flows.test_runs import WEATHER
+from tests.support.indexed_store import indexed_store
+from tests.support.run_deps import build_deps
+from tests.support.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
 from wiring.container import Container, open_container
 from wiring.optional_stores import UnavailableStore
 from wiring.runs import build_run_deps, run_and_learn

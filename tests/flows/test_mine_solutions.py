@@ -15,11 +15,11 @@ import pytest
 from domain.solution import Solution
 from synthesis.journal import MiningJournal
 from synthesis.triplets import read_triplets
-from tests import forked
-from tests.architecture.source_tree import ROOT
-from tests.flows.indexed_store import indexed_store
-from tests.flows.over_playground import playground_tools
-from tests.playing import running_playground
+from tests.support import forked_commands
+from tests.support.indexed_store import indexed_store
+from tests.support.moved_playground import playground_tools
+from tests.support.playground_process import running_playground
+from tests.support.source_tree import ROOT
 from wiring.container import open_container
 from wiring.settings import Settings
 
@@ -44,7 +44,7 @@ def command(store: Path, *options: object) -> list[str]:
 
 def mined(store: Path, environment: dict[str, str], *options: object) -> subprocess.CompletedProcess[str]:
     done = command(store, *options)
-    return forked.run(done, env=environment, timeout=180)
+    return forked_commands.run(done, env=environment, timeout=180)
 
 
 def kept(store: Path) -> dict[str, tuple[tuple[str, ...], str]]:

@@ -19,7 +19,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.backends.in_memory import InMemoryGraph
 from graph.weights import compute_availability
-from tests.unit.agent.execution.http.route_styles import KEY, KINDS, STYLES, RouteHost, Style, route_host
+from tests.support.route_styles import KEY, KINDS, STYLES, RouteHost, Style, route_host
 from tests.unit.agent.learning.test_lesson import executed, finished, records
 from wiring.container import open_container
 from wiring.runs import build_budget, build_run_deps, run_and_learn

@@ -24,8 +24,12 @@ from domain.event import Event, MemoryRecalled, PathEnded, ReflectionMade, RunFi
 from domain.memory import Memory, RecalledMemory
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import (
+from tests.flows.small_world_bindings import CITY, POINT
+from tests.models.brain import Brain, Line, Said, advance_to, judge, move
+from tests.models.openai_replies import ChatRequest, Says
+from tests.models.openai_server import model_server
+from tests.support.run_deps import build_deps
+from tests.support.small_world import (
     FORECAST,
     FOUND,
     GEOCODE,
@@ -37,10 +41,6 @@ from tests.flows.small_world import (
     finder,
     graph,
 )
-from tests.flows.small_world_bindings import CITY, POINT
-from tests.models.brain import Brain, Line, Said, advance_to, judge, move
-from tests.models.openai_replies import ChatRequest, Says
-from tests.models.openai_server import model_server
 
 WEATHER = "What is the weather forecast for Paris?"
 HUGE = "la " * 70_000

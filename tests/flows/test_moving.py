@@ -15,9 +15,9 @@ import pytest
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge, GraphState, ToolFacts
-from tests import forked
-from tests.contract.graph_samples import A, document
-from tests.unit.graph.transfer.small_stores import fill
+from tests.support import forked_commands
+from tests.support.graph_samples import A, document
+from tests.support.small_stores import fill
 from wiring.store_folder import StoreFolder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ def command(script: str, *arguments: object) -> list[str]:
 
 def run(script: str, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     if not options:
-        return forked.run(command(script, *arguments), cwd=ROOT, timeout=60)
+        return forked_commands.run(command(script, *arguments), cwd=ROOT, timeout=60)
     return subprocess.run(
         command(script, *arguments), cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, **options
     )

@@ -12,8 +12,8 @@ import pytest
 from domain.solution import Solution
 from graph.backends.sqlite_graph import SqliteGraph
 from server.storage.storage import open_storage
-from tests import forked
-from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
+from tests.support import forked_commands
+from tests.support.scholar_tools import COLLEAGUES, COUNT, DOCS, solution
 from wiring.container import open_container
 from wiring.settings import read_settings
 from wiring.store_folder import StoreFolder
@@ -52,7 +52,7 @@ async def _make(folder: StoreFolder) -> None:
 
 def script(name: str, *arguments: object, code: int = 0, **variables: object) -> Any:
     """What a script says as JSON."""
-    done = forked.run(
+    done = forked_commands.run(
         [sys.executable, str(ROOT / "scripts" / f"{name}.py"), *map(str, arguments), "--json"], cwd=ROOT,
         timeout=100,
         env={**os.environ, **{name: str(value) for name, value in variables.items()}},

@@ -13,9 +13,9 @@ from domain.event import EventRecord
 from domain.model import JsonObject
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import BOOKS, REMOVE, ScriptedExecutor, finder, graph, ok
 from tests.flows.test_runs import answer, asked, outcome
+from tests.support.run_deps import build_deps
+from tests.support.small_world import BOOKS, REMOVE, ScriptedExecutor, finder, graph, ok
 
 
 def nested(depth: int, opens: str = "[", closes: str = "]") -> str:

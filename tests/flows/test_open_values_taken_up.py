@@ -6,10 +6,10 @@ from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from agent.user_questions import UserQuestion
 from domain.event import CallFinished, QuestionAnswered
 from offline.policy import OfflinePolicy
-from tests.flows.small_world import ScriptedExecutor, ok
 from tests.flows.test_carried_programs import plan
 from tests.flows.test_given_plans import deps
 from tests.flows.test_resuming import course, ended, told
+from tests.support.small_world import ScriptedExecutor, ok
 
 PLAN = plan('found = await search_places(city=fill())\nawait delete_book(title=found["results"][0]["city"])')
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from server.storage.database import build_sqlite_url
-from tests import forked
-from tests.flows.served import ROOT, registered, started
+from tests.support import forked_commands
+from tests.support.server_process import ROOT, registered, started
 
 pytestmark = pytest.mark.timeout(200)
 
@@ -30,7 +30,7 @@ def test_a_server_with_keys_of_its_own_is_refused_at_its_start(tmp_path: Path) -
         assert ada.call("PUT", "/me/tool-keys/weather", key).status_code == 200
         command = [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"]
         other = {**os.environ, **settings(tmp_path / "other", rows)}
-        refused = forked.run(command, env=other, cwd=tmp_path, timeout=60)
+        refused = forked_commands.run(command, env=other, cwd=tmp_path, timeout=60)
         assert refused.returncode == 3
         assert refused.stderr.strip().count("\n") == 0, refused.stderr
         assert "this server's vault key 1 is not the one of its database" in refused.stderr

@@ -15,7 +15,7 @@ import pytest
 from domain.tool import FINISH, ToolId
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.weights import WeightParameters, compute_transition_weights
-from tests import forked
+from tests.support import forked_commands
 
 pytestmark = pytest.mark.shared_data
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ Edges = Counter[tuple[str, str]]
 
 def build(store: Path, *options: str | Path) -> dict[str, Any]:
     command = [sys.executable, str(ROOT / "scripts" / "build_graph.py"), "--store", str(store), "--no-embed", "--json"]
-    done = forked.run([*command, *map(str, options)], timeout=190)
+    done = forked_commands.run([*command, *map(str, options)], timeout=190)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

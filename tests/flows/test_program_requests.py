@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.evaluation_cases import EvaluationCase, group_conversations, read_evaluation_cases
-from tests import forked
+from tests.support import forked_commands
 
 ROOT = Path(__file__).parents[2]
 REQUESTS = ROOT / "playground" / "requests"
@@ -23,7 +23,7 @@ def asked() -> list[EvaluationCase]:
 
 @pytest.mark.timeout(120)
 def test_what_lines_expect_is_what_their_programs_find() -> None:
-    done = forked.run(
+    done = forked_commands.run(
         [sys.executable, str(ROOT / "scripts" / "make_program_requests.py"), "--check", *map(str, (*FILES, *TALKS, *ASKING))],
         cwd=ROOT, timeout=110,
     )  # fmt: skip

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from domain.event import ProgramRefused, ProgramStarted
-from tests.flows.program_world import end, the, world
 from tests.flows.small_world_bindings import CITY, POINT
 from tests.flows.test_programs import RIGHT, WEATHER, calls
 from tests.models.brain import advance_to, move
 from tests.models.openai_replies import Says
+from tests.support.program_world import end, the, world
 
 
 async def test_writing_checking_and_running_are_counted_apart(tmp_path: Path) -> None:

@@ -26,12 +26,12 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.program import ProgramPlan
-from tests.flows.program_world import OffersAs, code, end, the, world
-from tests.flows.run_deps import change_deps
-from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 from tests.flows.small_world_bindings import CITY, POINT
 from tests.models.brain import Brain, advance_to, bind, move
 from tests.models.openai_replies import Says
+from tests.support.program_world import OffersAs, code, end, the, world
+from tests.support.run_deps import change_deps
+from tests.support.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 
 WEATHER = "What is the weather forecast for Paris?"
 PLACE = 'place = (await search_places(city="Paris"))["results"][0]'

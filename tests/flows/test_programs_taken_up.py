@@ -6,8 +6,8 @@ import pytest
 
 from agent.programs.program_types import SandboxLimits
 from domain.event import CallFinished, PathEnded, ProgramFailed, ProgramStarted, StepChosen
-from tests.flows.program_world import code, end, the, world
-from tests.flows.small_world import FOUND, GEOCODE, TOOLS, ScriptedExecutor, ok
+from tests.support.program_world import code, end, the, world
+from tests.support.small_world import FOUND, GEOCODE, TOOLS, ScriptedExecutor, ok
 
 DELETE = 'Delete the book "Dune"'
 DELETED = code('gone = await delete_book(title="Dune")', '{"answered": "yes", "answer": gone["deleted"]}')

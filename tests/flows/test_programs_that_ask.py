@@ -5,9 +5,9 @@ from pathlib import Path
 
 from agent.user_questions import UserQuestion
 from domain.event import ProgramLooked
-from tests.flows.program_world import code, end, the, world
-from tests.flows.run_deps import change_deps
 from tests.flows.test_programs import DAYS, RIGHT, SAID, calls
+from tests.support.program_world import code, end, the, world
+from tests.support.run_deps import change_deps
 
 
 @dataclass

@@ -6,9 +6,9 @@ from pathlib import Path
 from agent.plans.plan_approval import PlanQuestion
 from domain.event import EventRecord, InputNeeded, PathEnded, ProgramLooked
 from domain.program import ProgramPlan
-from tests.flows.program_world import World, code, end, the, world
-from tests.flows.run_deps import change_deps
-from tests.flows.small_world import FORECAST, FOUND, ScriptedExecutor
+from tests.support.program_world import World, code, end, the, world
+from tests.support.run_deps import change_deps
+from tests.support.small_world import FORECAST, FOUND, ScriptedExecutor
 
 REQUEST = "What is the weather forecast for Paris?"
 LOOK = code('found = await search_places(city="Paris")', "look(found)")

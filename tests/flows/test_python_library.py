@@ -15,8 +15,8 @@ import pytest
 
 from footpath import AsyncFootpath, Change, Footpath, UnavailableError, UsageError
 from playground.record import DATA
-from tests.flows.served import catalogue_at
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import catalogue_at
 from wiring.run_history import RunHistoryEntry
 
 ROOT = Path(__file__).parents[2]

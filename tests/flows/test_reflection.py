@@ -14,8 +14,8 @@ from domain.tool import ToolDoc
 from graph.links import SubstituteLink, ToolLinks
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import (
+from tests.support.run_deps import build_deps
+from tests.support.small_world import (
     BOOKS,
     FORECAST,
     FOUND,

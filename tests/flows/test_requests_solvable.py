@@ -15,7 +15,7 @@ from graph.importers.toolbench_trees import find_tree_files, parse_trajectory
 from playground.calls import send
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.flows.gold import follow
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
 
 FILES = sorted((Path(__file__).parents[2] / "playground" / "requests").glob("*.jsonl"))
 ANSWERABLE = [one for one in read_evaluation_cases(FILES) if one.answerable]

@@ -17,11 +17,11 @@ from domain.tool import Parameter, ToolDoc, make_tool_id
 from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.importers.mcp import McpSource
-from tests.flows.program_world import OffersAs, code, end, the, world
-from tests.flows.run_deps import change_deps
-from tests.server.small_api import small_api
-from tests.unit.agent.execution.mcp.everything import everything
-from tests.unit.agent.execution.mcp.serving import served, sessions
+from tests.support.everything_mcp_server import everything
+from tests.support.mcp_servers import served, sessions
+from tests.support.program_world import OffersAs, code, end, the, world
+from tests.support.run_deps import change_deps
+from tests.support.small_api import small_api
 
 REQUEST = "Which berth does the ship with the longest name have? Note it for the harbour master."
 PROGRAM = code(

@@ -13,8 +13,9 @@ from agent.transcript import RunTranscript
 from domain.event import CallFinished, CallStarted, EventRecord, RunFinished, StepChosen
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import (
+from tests.flows.test_subtasks import BOTH, DUNE, WEATHER_AND_BOOK, Splitting
+from tests.support.run_deps import build_deps
+from tests.support.small_world import (
     BOOKS,
     FORECAST,
     FOUND,
@@ -27,7 +28,6 @@ from tests.flows.small_world import (
     graph,
     ok,
 )
-from tests.flows.test_subtasks import BOTH, DUNE, WEATHER_AND_BOOK, Splitting
 
 WEATHER = "What is the weather forecast for Paris?"
 DELETE = 'Delete the book "Dune"'

@@ -12,9 +12,9 @@ from domain.memory import RecalledMemory
 from domain.trajectory import SolvedRequest
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
-from tests.flows.run_deps import change_deps
-from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, WordEmbedder, ok
 from tests.flows.test_resuming import DELETE, WEATHER, course, deps, ended, made, told
+from tests.support.run_deps import change_deps
+from tests.support.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, WordEmbedder, ok
 
 SERVED = [
     SolvedRequest('Delete the book "Emma"', (REMOVE.id,)),

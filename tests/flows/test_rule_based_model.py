@@ -13,11 +13,11 @@ from agent.run import run
 from domain.event import CallStarted, Event, ProgramEnded, RunFinished
 from evaluation.correctness import judge
 from evaluation.evaluation_cases import read_evaluation_cases
-from tests.flows.served import built
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server
 from tests.models.rule_based import OTHER, RuleBasedModel
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
 from wiring.container import open_container
 from wiring.runs import build_budget, build_run_deps
 from wiring.settings import Settings

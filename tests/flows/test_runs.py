@@ -17,8 +17,8 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import (
+from tests.support.run_deps import build_deps
+from tests.support.small_world import (
     BOOKS,
     FORECAST,
     FOUND,

@@ -6,9 +6,9 @@ from agent.execution.approval import DenyChangesApprover
 from agent.policy.protocol import ArgumentsQuestion, CallArguments, MoveQuestion, NextMove
 from domain.plan import Binding
 from offline.policy import OfflinePolicy
-from tests.flows.run_deps import change_deps
-from tests.flows.small_world import FOUND, ScriptedExecutor, ok
 from tests.flows.test_runs import answer, asked, deps, outcome
+from tests.support.run_deps import change_deps
+from tests.support.small_world import FOUND, ScriptedExecutor, ok
 
 
 async def test_a_change_is_told_by_the_run_itself(tmp_path: Path) -> None:

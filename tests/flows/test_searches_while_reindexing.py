@@ -13,7 +13,7 @@ from retriever.indexing import index_tools
 from tests.models.openai_replies import scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from tests.support.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
 from wiring.encoder_change import EncoderChange
 from wiring.encoders import EncoderChoice, EncoderService

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
-from tests.flows.served import WRITE, Client, Place, effects, registered, reset, serving
 from tests.flows.test_server_runs import place
+from tests.support.server_process import WRITE, Client, Place, effects, registered, reset, serving
 
 __all__ = ["place"]
 ASKED = "input.needed"

@@ -12,15 +12,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests import forked
-from tests.flows.served import PASSWORD, ROOT, started
-from tests.forked import Command
+from tests.support import forked_commands
+from tests.support.forked_commands import Command
+from tests.support.server_process import PASSWORD, ROOT, started
 
 
 def command(
     script: str, *arguments: str, home: Path, given: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    return forked.run(
+    return forked_commands.run(
         [sys.executable, "-W", "error", str(ROOT / "scripts" / script), *arguments],
         given=given,
         env=environment(home) | variables,

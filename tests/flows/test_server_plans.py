@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from domain.event import CallFinished, CallStarted, EventRecord, InputNeeded, PlanReady
-from tests.flows.served import WRITE, Client, Place, effects, registered, serving, to_its_end
 from tests.flows.test_server_approvals import ASKED, end, fresh, stands
 from tests.flows.test_server_runs import place
+from tests.support.server_process import WRITE, Client, Place, effects, registered, serving, to_its_end
 
 __all__ = ["fresh", "place"]
 WEATHER = "What is the weather in Meghalpet today?"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from domain.event import InputNeeded, ProgramStarted
-from tests.flows.served import WRITE, Place, effects, registered, serving
 from tests.flows.test_server_approvals import end, fresh
 from tests.flows.test_server_plans import CREATE, DAILY, SEARCH, WEATHER, calls, decide, stopped
 from tests.flows.test_server_runs import place
+from tests.support.server_process import WRITE, Place, effects, registered, serving
 
 __all__ = ["fresh", "place"]
 pytestmark = pytest.mark.timeout(240)

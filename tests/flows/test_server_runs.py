@@ -7,8 +7,18 @@ from pathlib import Path
 import pytest
 
 from domain.event import EventRecord, InputNeeded
-from tests.flows.served import INHABITANTS, WRITE, Place, built, effects, registered, reset, serving, to_its_end
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import (
+    INHABITANTS,
+    WRITE,
+    Place,
+    built,
+    effects,
+    registered,
+    reset,
+    serving,
+    to_its_end,
+)
 
 pytestmark = pytest.mark.timeout(240)
 

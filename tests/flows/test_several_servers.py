@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from domain.event import EventRecord, InputNeeded, RunFinished
-from tests.faults.proxy import Exchange, Proxy, passing, proxying
-from tests.flows.served import INHABITANTS, WRITE, Client, Place, built, effects, registered, reset, serving
 from tests.flows.test_server_approvals import stands
-from tests.forked import Command
-from tests.playing import running_playground
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
+from tests.support.fault_proxy import Exchange, Proxy, passing, proxying
+from tests.support.forked_commands import Command
+from tests.support.playground_process import running_playground
+from tests.support.server_process import INHABITANTS, WRITE, Client, Place, built, effects, registered, reset, serving
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -16,8 +16,8 @@ from tests.models.openai_replies import ChatRequest, Reply, scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.shifted_encoder import MODEL, ShiftedEncoder
 from tests.models.word_vectors import DIMENSION, embedding_body
-from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from tests.support.scholar_tools import COLLEAGUES, COUNT, DOCS, solution
+from tests.support.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
 from wiring.encoder_change import EncoderChange
 from wiring.encoder_state import build_note_key

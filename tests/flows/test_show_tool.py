@@ -11,8 +11,8 @@ import pytest
 from domain.tool import FINISH, ToolDoc
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import LiveBatch
-from tests import forked
-from tests.contract.graph_samples import A, B, C, batch, document, walked
+from tests.support import forked_commands
+from tests.support.graph_samples import A, B, C, batch, document, walked
 from wiring.store_folder import StoreFolder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def show(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "scripts/show_tool.py", *map(str, arguments)]
-    return forked.run(command, cwd=ROOT, timeout=60)
+    return forked_commands.run(command, cwd=ROOT, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_availability_is_told_over_time_and_part_by_part_and_reset(tmp_path: Pat
     assert all(words in told for words in ("over time", "█", "in the long run", "failures in a row"))
 
     command = [sys.executable, "scripts/reset_tool.py", A, "--store", str(tmp_path), "--json"]
-    done = forked.run(command, cwd=ROOT, timeout=60)
+    done = forked_commands.run(command, cwd=ROOT, timeout=60)
     said = json.loads(done.stdout)
     assert (said["tool"], said["forgotten"]) == (A, 5)
     assert said["availability"] == {"before": pytest.approx(found["availability"]), "after": 51 / 52}

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 from agent.learning.user_verdict import JudgedRun
 from graph.backends.sqlite_graph import SqliteGraph
-from tests import forked
-from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, DOCS, PERSON
+from tests.support import forked_commands
+from tests.support.scholar_tools import COLLEAGUES, DOCS, PERSON
 from wiring.run_history import RunHistoryEntry
 from wiring.store_folder import StoreFolder
 
@@ -79,7 +79,7 @@ def test_a_persons_program_is_kept_found_judged_and_forgotten(store: Path) -> No
     assert say("check", name)["checked"] == name
     assert [one["id"] for one in say("list", "--request", ASKED)["solutions"]] == [name]
     command = [sys.executable, "scripts/solutions.py", "forget", name, "--store", str(store)]
-    assert forked.run(command, cwd=ROOT, timeout=100).returncode == 0
+    assert forked_commands.run(command, cwd=ROOT, timeout=100).returncode == 0
     assert run("show", name, "--store", store).exit_code == 2
 
 

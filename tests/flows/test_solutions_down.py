@@ -15,11 +15,11 @@ from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_patterns import QdrantPatterns
-from tests.flows.indexed_store import indexed_store
-from tests.flows.run_deps import change_deps
-from tests.flows.small_world import FORECAST, FOUND, TOOLS, ScriptedExecutor, WordEmbedder
 from tests.flows.test_runs import WEATHER
 from tests.flows.test_taking_solutions import ASKED, WRITTEN, Town, last, learned, taken, towns
+from tests.support.indexed_store import indexed_store
+from tests.support.run_deps import change_deps
+from tests.support.small_world import FORECAST, FOUND, TOOLS, ScriptedExecutor, WordEmbedder
 from wiring.container import open_container
 from wiring.runs import build_run_deps, run_and_learn
 from wiring.settings import Settings

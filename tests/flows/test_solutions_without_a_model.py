@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from domain.event import EventRecord, ProgramEnded, RunFinished, SolutionTaken
-from tests.flows.served import INHABITANTS, Client, Place, built, registered, serving
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import INHABITANTS, Client, Place, built, registered, serving
 
 pytestmark = pytest.mark.timeout(240)
 OTHER = "How many inhabitants does Oskvik have?"

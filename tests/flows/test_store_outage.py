@@ -16,9 +16,15 @@ import pytest
 
 from domain.event import InputNeeded, RunDelayed, RunFinished, WeightsLearned
 from playground.record import CATALOGUE, DATA
-from tests import forked
-from tests.faults.proxy import Exchange, proxying
-from tests.flows.served import (
+from tests.flows.test_server_approvals import stands
+from tests.servers.neo4j.server import Neo4jServer
+from tests.servers.postgres.databases import new_database
+from tests.servers.postgres.server import PostgresServer
+from tests.support import forked_commands
+from tests.support.cut_line import Line, line
+from tests.support.fault_proxy import Exchange, proxying
+from tests.support.playground_process import running_playground
+from tests.support.server_process import (
     INHABITANTS,
     ROOT,
     WRITE,
@@ -32,12 +38,6 @@ from tests.flows.served import (
     serving,
     to_its_end,
 )
-from tests.flows.test_server_approvals import stands
-from tests.playing import running_playground
-from tests.servers.line import Line, line
-from tests.servers.neo4j.server import Neo4jServer
-from tests.servers.postgres.databases import new_database
-from tests.servers.postgres.server import PostgresServer
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build
 
@@ -204,7 +204,7 @@ async def test_the_command_answers_and_says_that_nothing_is_learnt_when_the_stor
             variables["FOOTPATH_ALLOW_HOSTS"] = proxy.address.removeprefix("http://")
             variables["FOOTPATH_STORE"] = str(place.store)
             command = [sys.executable, str(ROOT / "scripts" / "ask.py"), INHABITANTS]
-            asked = await asyncio.to_thread(forked.run, command, timeout=100, env=os.environ | variables)
+            asked = await asyncio.to_thread(forked_commands.run, command, timeout=100, env=os.environ | variables)
         shown = " ".join(asked.stdout.split())
         assert asked.returncode == 0, asked.stderr
         assert "278640" in shown.partition(" answer ")[2]

@@ -12,8 +12,13 @@ from agent.llm.policy import LlmPolicy
 from agent.policy.fallback import CircuitBreaker, FallbackPolicy
 from agent.run import RunDeps
 from offline.policy import OfflinePolicy
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import (
+from tests.flows.small_world_bindings import CITY, POINT
+from tests.flows.test_subtasks import asked, end
+from tests.models.brain import Brain, advance_to, move, split
+from tests.models.openai_replies import Says
+from tests.models.openai_server import ModelServer, model_server
+from tests.support.run_deps import build_deps
+from tests.support.small_world import (
     FORECAST,
     FOUND,
     GEOCODE,
@@ -23,11 +28,6 @@ from tests.flows.small_world import (
     finder,
     graph,
 )
-from tests.flows.small_world_bindings import CITY, POINT
-from tests.flows.test_subtasks import asked, end
-from tests.models.brain import Brain, advance_to, move, split
-from tests.models.openai_replies import Says
-from tests.models.openai_server import ModelServer, model_server
 
 
 @asynccontextmanager

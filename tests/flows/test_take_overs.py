@@ -13,8 +13,8 @@ from domain.memory import Memory
 from domain.tool import ToolId
 from domain.trajectory import TakenValue
 from graph.facts import LiveBatch
-from tests import forked
-from tests.unit.graph.bank import EVIL, KEY, OURS, PAY, other, written
+from tests.support import forked_commands
+from tests.support.bank_documents import EVIL, KEY, OURS, PAY, other, written
 from wiring.container import open_container
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ OTHER = ToolId("a/b/c")
 
 def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, f"scripts/{name}.py", *map(str, arguments)]
-    return forked.run(command, cwd=ROOT, timeout=100)
+    return forked_commands.run(command, cwd=ROOT, timeout=100)
 
 
 def build(store: Path, *arguments: object, code: int = 0) -> tuple[dict[str, Any], str]:

@@ -24,11 +24,11 @@ from domain.event import (
 )
 from domain.model import JsonObject
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
-from tests.flows.program_world import OffersAs, World, code, the, world
-from tests.flows.run_deps import change_deps
-from tests.flows.shelf import Shelf, solution
-from tests.flows.small_world import GEOCODE, REMOVE, Answer, ScriptedExecutor, WordEmbedder, ok
 from tests.models.brain import Line
+from tests.support.program_world import OffersAs, World, code, the, world
+from tests.support.run_deps import change_deps
+from tests.support.small_world import GEOCODE, REMOVE, Answer, ScriptedExecutor, WordEmbedder, ok
+from tests.support.solution_shelf import Shelf, solution
 from wiring.runs import run_and_learn
 
 TOWNS = {"Paris": 2_100_000, "Oslo": 717_710, "Al Safira": 12_345, "Lyon": 522_250}

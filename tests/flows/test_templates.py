@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
-from tests.flows.served import WRITE, Client, Place, built, registered, serving
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import WRITE, Client, Place, built, registered, serving
 
 WIND = "What is the wind speed in Vishalpur right now?"
 

@@ -29,9 +29,12 @@ from domain.trajectory import SolvedRequest
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.program_world import OffersAs, World, code, end, the, world
-from tests.flows.run_deps import change_deps
-from tests.flows.small_world import (
+from tests.flows.small_world_bindings import CITY, POINT
+from tests.models.brain import GOOD, Line, advance_to, bind, judge, move
+from tests.models.openai_replies import ChatRequest, Says
+from tests.support.program_world import OffersAs, World, code, end, the, world
+from tests.support.run_deps import change_deps
+from tests.support.small_world import (
     BOOKS,
     FORECAST,
     FOUND,
@@ -44,9 +47,6 @@ from tests.flows.small_world import (
     down,
     ok,
 )
-from tests.flows.small_world_bindings import CITY, POINT
-from tests.models.brain import GOOD, Line, advance_to, bind, judge, move
-from tests.models.openai_replies import ChatRequest, Says
 
 WEATHER = "What is the weather forecast for Paris?"
 BOTH = f'{WEATHER} How many pages has the book "Dune"?'

@@ -10,11 +10,11 @@ from agent.execution.approval import AllowChangesApprover
 from domain.event import EventRecord, RunFinished, WeightsLearned
 from domain.tool import FINISH, ToolId
 from graph.weights import WeightedEdge, compute_transition_weights, score_map
-from tests.flows.served import built
 from tests.models.brain import Brain, advance_to, bind, move
 from tests.models.openai_replies import ChatRequest, Says
 from tests.models.openai_server import ModelServer, model_server
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
 from wiring.container import Container, open_container
 from wiring.runs import build_budget, build_run_deps, run_and_learn
 from wiring.settings import Settings

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from domain.tool import ToolDoc, make_tool_id
-from tests import forked
-from tests.flows.indexed_store import indexed_store
+from tests.support import forked_commands
+from tests.support.indexed_store import indexed_store
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tune_retrieval.py"
 
@@ -39,7 +39,7 @@ def tune(
     files = ["--trajectories", folder / "trajectories", "--measured", folder / "measured"]
     chosen = ["--k1", "1.5", "--b", "0.9", "--weight", "0.4", "--weight", "0.5"]
     command = [sys.executable, SCRIPT, "--store", store, *files, *chosen]
-    return forked.run([*map(str, command)], timeout=60)
+    return forked_commands.run([*map(str, command)], timeout=60)
 
 
 def test_a_line_for_each(store: Path, tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from queue import Queue
 import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
-from tests.faults.proxy import Exchange, Proxy, passing, proxying
-from tests.flows.served import WRITE, Client, Place, built, effects, registered, reset, serving
 from tests.flows.test_server_approvals import asked, end, stands
-from tests.playing import running_playground
+from tests.support.fault_proxy import Exchange, Proxy, passing, proxying
+from tests.support.playground_process import running_playground
+from tests.support.server_process import WRITE, Client, Place, built, effects, registered, reset, serving
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests import forked
-from tests.architecture.source_tree import ROOT
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from tests.support import forked_commands
+from tests.support.small_catalogue import DOCUMENTS
+from tests.support.source_tree import ROOT
 from wiring.container import open_container
 from wiring.indexing import index_documents
 from wiring.settings import Settings
@@ -33,7 +33,7 @@ UP = [sys.executable, str(ROOT / "scripts" / "up.py"), *PORTS]
     ],
 )
 def test_a_folder_that_would_not_be_served_is_refused(tmp_path: Path, variables: dict[str, str], named: str) -> None:
-    done = forked.run([*UP, "--store", "mystore"], cwd=tmp_path, env=variables, timeout=60)
+    done = forked_commands.run([*UP, "--store", "mystore"], cwd=tmp_path, env=variables, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"--store mystore would not be served: {named} name" in done.stderr
     assert "Leave --store out" in done.stderr
@@ -41,7 +41,7 @@ def test_a_folder_that_would_not_be_served_is_refused(tmp_path: Path, variables:
 
 
 def test_a_graph_in_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    done = forked.run(UP, cwd=tmp_path, env={"FOOTPATH_VECTOR_URL": "http://127.0.0.1:1"}, timeout=60)
+    done = forked_commands.run(UP, cwd=tmp_path, env={"FOOTPATH_VECTOR_URL": "http://127.0.0.1:1"}, timeout=60)
     assert (done.returncode, "holds no Footpath store; build one" in done.stderr) == (3, True)
     assert list(tmp_path.iterdir()) == []
 

@@ -17,9 +17,9 @@ from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_recordings import SqliteRecordings
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import ScriptedExecutor, finder, graph, ok, tool
 from tests.flows.test_runs import answer, asked, outcome
+from tests.support.run_deps import build_deps
+from tests.support.small_world import ScriptedExecutor, finder, graph, ok, tool
 
 REQUEST = "What is the weather forecast in Lisbon?"
 AT_POINT = tool(

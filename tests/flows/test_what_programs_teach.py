@@ -12,8 +12,8 @@ from domain.errors import NotLinearError
 from domain.event import CallFinished, EventRecord
 from domain.plan import Take
 from domain.tool import FINISH
-from tests.flows.program_world import code, end, the, world
-from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor
+from tests.support.program_world import code, end, the, world
+from tests.support.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor
 
 WEATHER = "What is the weather forecast for Paris?"
 PLACE = 'place = (await search_places(city="Paris"))["results"][0]'

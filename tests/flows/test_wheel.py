@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
 
 ROOT = Path(__file__).parents[2]
 NEWER = os.environ.get("FOOTPATH_WHEEL_PYTHON", "") or "python3.13"  # read here: no test sees FOOTPATH_ variables

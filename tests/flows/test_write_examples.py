@@ -10,9 +10,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests import forked
 from tests.models.openai_replies import ChatRequest, Says
 from tests.models.openai_server import model_server_in_thread
+from tests.support import forked_commands
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "write_examples.py"
 APIS = {"rain": "Get the rain forecast of a city", "wind": "Get the wind speed over a city", "moon": "Returns the moons of a planet"}  # fmt: skip
@@ -44,7 +44,7 @@ def given(tmp_path: Path) -> list[str]:
 
 def run(*arguments: str, url: str = "") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "FOOTPATH_MODEL_URL": url, "FOOTPATH_MODEL_NAME": "rules" if url else ""}
-    return forked.run(
+    return forked_commands.run(
         [sys.executable, str(SCRIPT), *arguments],
         env=environment,
         timeout=100,

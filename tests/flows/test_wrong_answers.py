@@ -8,13 +8,13 @@ from agent.learning.user_verdict import collect_answers
 from agent.programs.program_verdict import FinishedProgram, ProgramClaim, judge_claim
 from agent.wrong_answers import is_known_wrong
 from domain.event import EventRecord, RunFinished
-from tests.flows.run_deps import change_deps
-from tests.flows.small_world import FORECAST, FOUND, ScriptedExecutor, ok
 from tests.flows.test_carried_programs import TITLE, plan
 from tests.flows.test_given_plans import TWO_BOOKS, Unasked, deps
 from tests.flows.test_resuming import told
 from tests.flows.test_runs import WEATHER, asked
 from tests.flows.test_runs import deps as walking
+from tests.support.run_deps import change_deps
+from tests.support.small_world import FORECAST, FOUND, ScriptedExecutor, ok
 
 SAYS = 'found = await search_books(title=about)\n{"answered": "yes", "answer": found["books"][0]["title"]}'
 

@@ -27,7 +27,7 @@ from tests.models.openai_replies import (
 )
 from tests.models.openai_writing import answer_body, event, head, stream_events
 from tests.models.word_vectors import word_embeddings
-from tests.stream_server import open_in_thread, serve_connections
+from tests.support.stream_server import open_in_thread, serve_connections
 
 EVERYTHING = frozenset({"json_schema", "json_object", "usage", "stream_options", "temperature", "max_tokens"})
 

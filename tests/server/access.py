@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.server.world import World
+from tests.support.server_world import World
 
 Things = Callable[[World], Awaitable[Mapping[str, str]]]
 

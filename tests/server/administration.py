@@ -8,7 +8,7 @@ from server.backup import manifest, pending
 from server.data.backups import Backups
 from server.storage.jobs import NewJob
 from tests.server.access import Access, for_admins
-from tests.server.world import World
+from tests.support.server_world import World
 
 
 async def a_job(world: World) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.world import World, copied, prepared, serving
+from tests.support.server_world import World, copied, prepared, serving
 
 
 @pytest.fixture(scope="session")

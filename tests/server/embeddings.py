@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from server.encoders.job import LINKS, PREPARE
 from tests.server.access import Access, for_admins
-from tests.server.world import World, with_store
+from tests.support.server_world import World, with_store
 
 
 async def a_quiet_store(world: World) -> Mapping[str, str]:

@@ -11,9 +11,9 @@ from domain.tool import ToolId, make_tool_id
 from graph.facts import GraphBatch
 from server.storage.templates import TemplateContent
 from server.storage.tool_library import NewToolMark
-from tests.flows.small_world import BOOKS, GEOCODE
-from tests.server.sources import source_of
-from tests.server.world import World
+from tests.support.server_world import World
+from tests.support.small_world import BOOKS, GEOCODE
+from tests.support.source_samples import source_of
 
 SAID = "vexillology"
 """Stands in all that tells of the hidden tool beside its id."""

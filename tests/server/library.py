@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from domain.tool import ToolDoc, make_tool_id
 from tests.server.access import Access, for_admins
-from tests.server.world import World, with_store
+from tests.support.server_world import World, with_store
 
 A_MARK = {"kind": "tool", "mark": "ban", "reason": "It is gone."}
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from domain.model_service import NewModelService, ServiceTest
 from server.storage.identifiers import generate_id
 from tests.server.access import Access, for_admins
-from tests.server.world import World
+from tests.support.server_world import World
 
 SERVICE = {"name": "local", "address": "http://127.0.0.1:9/v1", "model": "any", "online": False}
 """One that nobody answers for, and that may not be asked either: it can be kept off line alone."""

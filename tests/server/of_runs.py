@@ -8,7 +8,7 @@ from agent.files.file_parsing import FileLimits, read_file
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
 from tests.server.access import Access, own
-from tests.server.world import World, with_store
+from tests.support.server_world import World, with_store
 
 FILES = "/api/v1/conversations/{conversation_id}/files"
 

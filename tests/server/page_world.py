@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 from domain.tool import ToolDoc
 from server.app import create_app
 from server.auth.passwords import Passwords
-from tests.browser.loopback import serving
-from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import TOOLS
-from tests.server.world import CHEAP, PASSWORD, copied
+from tests.support.indexed_store import indexed_store
+from tests.support.loopback import serving
+from tests.support.server_world import CHEAP, PASSWORD, copied
+from tests.support.small_world import TOOLS
 from ui.client import Client, log_in, opened
 from ui.sources import source
 from wiring.settings import Settings

@@ -13,9 +13,9 @@ import httpx
 
 from domain.tool import FINISH, ToolDoc, make_tool_id
 from graph.facts import GraphBatch, LiveBatch
-from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import NEW_WEATHER, TOOLS, WALKS
-from tests.server.world import World, copied, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.server_world import World, copied, serving
+from tests.support.small_world import NEW_WEATHER, TOOLS, WALKS
 from wiring.container import open_container
 from wiring.settings import Settings
 

@@ -9,7 +9,7 @@ import pytest
 from domain.tool import ToolDoc, make_tool_id
 from graph.backends.sqlite_graph import SqliteGraph
 from server.storage.permissions import CallTarget
-from tests.server.world import copied, serving
+from tests.support.server_world import copied, serving
 from wiring.store_folder import StoreFolder
 
 CREATE = make_tool_id("Work", "To do", "create task")

@@ -22,8 +22,8 @@ from schemathesis.specs.openapi import checks as openapi_checks
 
 from server.auth.passwords import Passwords
 from tests.server.document import api_document
-from tests.server.matrix import EXPECTED
-from tests.server.world import CHEAP, PASSWORD, PEOPLE, World, copied, serving, with_store
+from tests.support.rights_matrix import EXPECTED
+from tests.support.server_world import CHEAP, PASSWORD, PEOPLE, World, copied, serving, with_store
 
 PLAIN: Any = plain_checks
 OPENAPI: Any = openapi_checks

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from tests.server.sources import NEW_SOURCE
-from tests.server.world import World
+from tests.support.server_world import World
+from tests.support.source_samples import NEW_SOURCE
 
 AUDIT = "/api/v1/audit"
 

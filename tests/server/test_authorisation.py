@@ -12,8 +12,8 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from server.app import create_app
 from server.dependencies import caller
 from tests.server.document import api_document
-from tests.server.matrix import ALSO, EXPECTED, Access
-from tests.server.world import World, copied, serving
+from tests.support.rights_matrix import ALSO, EXPECTED, Access
+from tests.support.server_world import World, copied, serving
 
 WHO = ("nobody", "user", "other", "author", "admin")
 
@@ -34,8 +34,8 @@ KNOWN = [key for key in OPERATIONS if key in EXPECTED]
 
 def test_every_operation_has_its_line() -> None:
     found = set(OPERATIONS)
-    assert found - EXPECTED.keys() == set(), "who may do this? Say so in tests/server/matrix.py"
-    assert EXPECTED.keys() - found == set(), "these are gone: take them out of tests/server/matrix.py"
+    assert found - EXPECTED.keys() == set(), "who may do this? Say so in tests/support/rights_matrix.py"
+    assert EXPECTED.keys() - found == set(), "these are gone: take them out of tests/support/rights_matrix.py"
 
 
 def test_the_document_tells_of_every_operation() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from agent.planners.registry import PLANNER_DESCRIPTIONS, PLANNERS
-from tests.server.matrix import a_template
-from tests.server.world import World, serving
+from tests.support.rights_matrix import a_template
+from tests.support.server_world import World, serving
 
 MODELS = {"model_url": "http://127.0.0.1:9/v1", "model_name": "usual", "model_names": "small, usual,,large"}
 

@@ -9,7 +9,7 @@ import pytest
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from server.auth.passwords import Passwords
-from tests.server.world import PASSWORD, World, serving
+from tests.support.server_world import PASSWORD, World, serving
 
 LOGIN = {"name": "user", "password": PASSWORD}
 

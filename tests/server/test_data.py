@@ -9,8 +9,8 @@ import pytest
 from domain.tool import ToolDoc, make_tool_id
 from server.data.statistics import Counting
 from server.storage.jobs import JobState
-from tests.contract.rows.scripted import until
-from tests.server.world import World, copied, serving, with_store
+from tests.support.scripted_runs import until
+from tests.support.server_world import World, copied, serving, with_store
 
 DATA = "/api/v1/data"
 

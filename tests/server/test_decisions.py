@@ -6,8 +6,8 @@ import pytest
 from pydantic import JsonValue
 
 from server.storage.run_records import InputKind
-from tests.server.matrix import a_question
-from tests.server.world import World
+from tests.support.rights_matrix import a_question
+from tests.support.server_world import World
 
 LEAVES = {"allow", "deny"}
 OUTCOMES = {"happened", "did_not_happen", "leave"}

@@ -14,8 +14,8 @@ from server.storage.rows.runs import RunRow
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION, word_embeddings
-from tests.server.world import World, serving
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from tests.support.server_world import World, serving
+from tests.support.small_catalogue import DOCUMENTS
 from wiring.container import open_container
 from wiring.settings import Settings
 

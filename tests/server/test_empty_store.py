@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.server.small_api import document, operation, small_api
-from tests.server.sources import Asking
-from tests.server.world import World, copied, serving, with_store
+from tests.support.server_world import World, copied, serving, with_store
+from tests.support.small_api import document, operation, small_api
+from tests.support.source_samples import Asking
 
 _QUESTION = "Which ships are in the harbour?"
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.server.matrix import an_ended_run
-from tests.server.world import World
+from tests.support.rights_matrix import an_ended_run
+from tests.support.server_world import World
 
 
 @pytest.mark.parametrize("beyond", [0, 1, 1000])

@@ -10,9 +10,9 @@ import pytest
 from agent.exporting.program_files import EXPORT_FORMS
 from agent.scheduler import closing
 from server.runs.event_stream import stream_events
-from tests.flows.served import built
-from tests.playing import running_playground
-from tests.server.world import World, copied, serving
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
+from tests.support.server_world import World, copied, serving
 
 WEATHER = "What is the temperature in Tarnholm right now?"
 

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.responses import StreamingResponse
 
 from server.watching.logs import set_up
-from tests.server.world import World
+from tests.support.server_world import World
 from wiring.settings import Settings
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.world import World, copied, serving
+from tests.support.server_world import World, copied, serving
 
 
 def body(name: str, content: bytes) -> dict[str, str]:

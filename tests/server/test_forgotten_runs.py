@@ -13,7 +13,7 @@ from domain.tool import ToolId
 from server.runs.event_journal import to_stored_event
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import EventRow, RunRow
-from tests.server.world import World, with_store
+from tests.support.server_world import World, with_store
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 TOOL = ToolId("a/b/c")

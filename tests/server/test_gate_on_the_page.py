@@ -12,10 +12,10 @@ from starlette.routing import Route
 from streamlit.testing.v1 import AppTest
 
 from domain.model import JsonObject
-from tests.browser.loopback import serving
-from tests.flows.small_world import BOOKS, TOOLS, tool
 from tests.server.page_world import checked, page_world, press, read, sources_page
-from tests.server.small_api import document, operation
+from tests.support.loopback import serving
+from tests.support.small_api import document, operation
+from tests.support.small_world import BOOKS, TOOLS, tool
 from ui.client import Client
 from ui.solutions import solution, solutions
 from ui.sources import add_source, source, source_tools

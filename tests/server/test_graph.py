@@ -17,10 +17,10 @@ from graph.facts import GraphBatch
 from graph.links import FeedLink, ToolLinks
 from graph.weights import DEFAULT_WEIGHTS
 from server.explorer.surroundings import Wanted, surroundings
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, TOOLS
 from tests.server.hidden import HIDDEN, NAMED, SAID, all_that_knows
 from tests.server.shelves import ODD, asks, library, place, stocked
-from tests.server.world import World, with_store
+from tests.support.server_world import World, with_store
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, TOOLS
 
 FED = FeedLink(GEOCODE.id, OLD_WEATHER.id, "results[].latitude", "latitude", 0.9)
 FURTHER = FeedLink(OLD_WEATHER.id, BOOKS.id, "current.temperature", "title", 0.7)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from domain.tool import Parameter, ToolDoc, make_tool_id
-from tests.flows.small_world import GEOCODE, OLD_WEATHER, TOOLS
 from tests.server.shelves import LEARNT, asks, library, place, stocked
-from tests.server.sources import A_TOOL, source_of
-from tests.server.world import World
+from tests.support.server_world import World
+from tests.support.small_world import GEOCODE, OLD_WEATHER, TOOLS
+from tests.support.source_samples import A_TOOL, source_of
 
 GIVES = ToolDoc(
     id=make_tool_id("Sea", "Harbour", "list_berths"), category="Sea", toolset="Harbour", api="list_berths", function="list_berths",

@@ -11,13 +11,13 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests.flows.small_world import BOOKS, GEOCODE
 from tests.server.hidden import HIDDEN, NAMED, SAID, Known, all_that_knows
-from tests.server.matrix import an_ended_run
 from tests.server.shelves import library, stocked
-from tests.server.sources import NEW_SOURCE
 from tests.server.test_authorisation import OPERATIONS
-from tests.server.world import World
+from tests.support.rights_matrix import an_ended_run
+from tests.support.server_world import World
+from tests.support.small_world import BOOKS, GEOCODE
+from tests.support.source_samples import NEW_SOURCE
 
 READING = [path for method, path in OPERATIONS if method == "GET"]
 STRANGERS = ("user", "other")

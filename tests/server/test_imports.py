@@ -12,7 +12,7 @@ from server.backup.manifest import STORE
 from server.data.imports import Imports
 from server.data.uploads import Uploads
 from tests.server.test_data import DATA, Boss, boss_of, stored
-from tests.server.world import World, copied, serving, with_store
+from tests.support.server_world import World, copied, serving, with_store
 from wiring.store_transfer import export_store_file
 
 OPENAPI: dict[str, Any] = {

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from server.json_words import said
-from tests.server.matrix import EXPECTED
-from tests.server.world import World
+from tests.support.rights_matrix import EXPECTED
+from tests.support.server_world import World
 
 QUOTED = re.compile(r"'[^']*'")
 """A value that is one of a few, in quotes: as it is written in JSON."""

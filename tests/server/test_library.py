@@ -11,9 +11,9 @@ from domain.tool import ToolId, make_tool_id
 from retriever.search import ToolSearch
 from server.library import catalogue, listing
 from server.library.catalogue import CategoryCount, counted, selected
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, TOOLS
 from tests.server.shelves import LEARNT, ODD, asks, library, place, stocked
-from tests.server.world import World, with_store
+from tests.support.server_world import World, with_store
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, TOOLS
 
 ALL = sorted(one.id for one in (*TOOLS, ODD))
 

@@ -14,9 +14,9 @@ from domain.tool_source import make_source_mark
 from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.facts import GraphBatch
 from graph.links import FeedLink, SubstituteLink, ToolLinks
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER
 from tests.server.shelves import asks, library, place, stocked
-from tests.server.world import World
+from tests.support.server_world import World
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER
 
 SOURCE = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 REASON = "It answers for the wrong place."

@@ -10,8 +10,8 @@ import pytest
 from domain.tool import Credential, Parameter, ToolDoc, make_tool_id
 from server.library.trying import LONGEST
 from tests.server.shelves import asks, library, place
-from tests.server.world import World, with_store
-from tests.unit.agent.execution.http.serving import Answer, Served, reply, serving, silence
+from tests.support.scripted_http_server import Answer, Served, reply, serving, silence
+from tests.support.server_world import World, with_store
 
 SECRET = "k-of-the-caller-6d143e2e"
 

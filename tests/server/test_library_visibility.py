@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tests.server.shelves import asks, library, place
-from tests.server.sources import A_TOOL, source_of
-from tests.server.world import with_store
+from tests.support.server_world import with_store
+from tests.support.source_samples import A_TOOL, source_of
 
 
 async def test_a_sources_tool_is_in_the_library_of_those_whom_it_is_for(home: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from domain.errors import UsageError
-from tests.server.world import PASSWORD, World, copied, serving
+from tests.support.server_world import PASSWORD, World, copied, serving
 
 LATER = {"user_runs_per_day": 2, "user_tokens_per_day": 1000, "model_price_prompt": 1.0, "model_price_completion": 2.0}
 

@@ -21,7 +21,7 @@ from server.user_secrets import UserSecrets
 from server.watching import secrecy
 from server.watching.logs import REQUEST_ID, RUN_ID, Lines, set_up
 from server.watching.secrecy import Secrecy, secrets_of
-from tests.server.world import CHEAP, PASSWORD, World
+from tests.support.server_world import CHEAP, PASSWORD, World
 from wiring.settings import Settings
 
 KEY = "vault-key-0123456789"

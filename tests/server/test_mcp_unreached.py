@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import TOOLS
-from tests.server.sources import Asking
-from tests.server.world import World, copied, serving
-from tests.unit.agent.execution.mcp.everything import everything
-from tests.unit.agent.execution.mcp.serving import served
+from tests.support.everything_mcp_server import everything
+from tests.support.indexed_store import indexed_store
+from tests.support.mcp_servers import served
+from tests.support.server_world import World, copied, serving
+from tests.support.small_world import TOOLS
+from tests.support.source_samples import Asking
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from domain.tool import ToolId
 from domain.usage import Usage
 from server.storage.runs import RunChoices
 from server.watching.metrics import Metrics
-from tests.server.world import PASSWORD, World, copied, serving
+from tests.support.server_world import PASSWORD, World, copied, serving
 
 Figures = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

@@ -11,12 +11,12 @@ import pytest
 from domain.model_service import NewModelService, ServiceTest
 from server.models.following import ModelFollower
 from server.storage.storage import Storage
-from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import TOOLS
 from tests.models.openai_replies import WEB_PAGE, ChatRequest, Hangs, Reply
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.rule_based import RuleBasedModel
-from tests.server.world import World, copied, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.server_world import World, copied, serving
+from tests.support.small_world import TOOLS
 from wiring.container import open_container
 from wiring.served_models import ServedModels
 

@@ -16,14 +16,14 @@ from sqlalchemy import text
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import SecretError
 from server.user_secrets import UserSecrets
-from tests.server.fake_authorization_server import (
+from tests.support.fake_authorization_server import (
     CLIENT,
     SECRET,
     FakeAuthorizationServer,
     fake_authorization_server,
     refused,
 )
-from tests.server.world import World, copied, serving
+from tests.support.server_world import World, copied, serving
 
 KEYS = "/api/v1/me/tool-keys"
 

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from tests.server.fake_authorization_server import FakeAuthorizationServer, fake_authorization_server
 from tests.server.test_oauth import KEYS, back, begun, consented, kept, value
-from tests.server.world import World, copied, serving
+from tests.support.fake_authorization_server import FakeAuthorizationServer, fake_authorization_server
+from tests.support.server_world import World, copied, serving
 
 
 @pytest.fixture

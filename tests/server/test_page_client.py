@@ -11,7 +11,7 @@ import pytest
 
 from domain.plan import PlanDocument, PlannedStep
 from domain.tool import ToolId
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from ui import reruns
 from ui.client import Client, log_in, opened, register, registration
 from ui.problems import ServerError

@@ -2,7 +2,7 @@
 
 import httpx
 
-from tests.server.world import PASSWORD, World
+from tests.support.server_world import PASSWORD, World
 
 NEW = "a wholly new password"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.flows.small_world import REMOVE
 from tests.server.page_world import Enter, page_world, press, read, sources_page
+from tests.support.small_world import REMOVE
 from ui.client import Client
 from ui.leave import allow_tool, allowed_tools
 

@@ -10,9 +10,9 @@ import pytest
 from domain.tool import Parameter, make_tool_id
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
-from tests.attacks.small_tools import FIND, SEND, STEP
-from tests.flows.indexed_store import indexed_store
-from tests.server.world import World, copied, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.server_world import World, copied, serving
+from tests.support.small_tools import FIND, SEND, STEP
 
 EXAMPLE = '{"cities": [{"id": 7, "name": "Velmora", "people": 900}, {"id": 8, "name": "Tarn", "people": 1200}]}'
 LIST = FIND.model_copy(update={"id": make_tool_id("places", "search", "list_cities"), "api": "list_cities", "function": "list_cities",

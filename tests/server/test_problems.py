@@ -11,7 +11,7 @@ from domain import errors
 from server.app import create_app
 from server.problems import STATUS, status_of
 from tests.server.document import api_document
-from tests.server.world import World
+from tests.support.server_world import World
 
 
 def all_errors(kind: type[errors.FootpathError] = errors.FootpathError) -> set[type[errors.FootpathError]]:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.flows.test_server_commands import command
-from tests.server.world import World
+from tests.support.server_world import World
 
 
 async def test_one_is_made_used_and_ended(world: World) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from server import readiness
-from tests.server.world import World, copied, serving, with_store
+from tests.support.server_world import World, copied, serving, with_store
 
 
 async def test_ready_with_all_there(world: World) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.matrix import a_shared_solution, a_solution
-from tests.server.world import PASSWORD, serving
+from tests.support.rights_matrix import a_shared_solution, a_solution
+from tests.support.server_world import PASSWORD, serving
 
 
 @pytest.mark.parametrize("who", ["user", "admin"])

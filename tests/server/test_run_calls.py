@@ -3,8 +3,8 @@
 from server.storage.identifiers import generate_id
 from server.storage.run_records import StoredEvent
 from server.storage.runs import RunChoices
-from tests.server.world import World, with_store
-from tests.unit.agent.program_events import TEXT, broken, calls, ended, program, run_of
+from tests.support.program_events import TEXT, broken, calls, ended, program, run_of
+from tests.support.server_world import World, with_store
 
 
 async def told(world: World) -> str:

@@ -1,7 +1,7 @@
 """Why a tool was, or was not, offered to a run: what is asked of a server that has no store, and of a tool that nobody knows."""
 
 from tests.server.of_runs import a_finished_run
-from tests.server.world import World, with_store
+from tests.support.server_world import World, with_store
 
 
 async def test_without_a_store_it_says_how_one_is_made(world: World) -> None:

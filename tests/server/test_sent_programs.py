@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.small_tools import FIND, SEND
 from tests.server.test_plan_programs import LIST, store, world
-from tests.server.world import World
+from tests.support.server_world import World
+from tests.support.small_tools import FIND, SEND
 
 __all__ = ["store", "world"]
 

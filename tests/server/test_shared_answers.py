@@ -12,10 +12,10 @@ from domain.usage import Usage
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
 from server.storage.run_records import StoredEvent
-from tests.flows.small_world import BOOKS
 from tests.server.hidden import HIDDEN, all_that_knows
-from tests.server.matrix import a_question
-from tests.server.world import World, with_store
+from tests.support.rights_matrix import a_question
+from tests.support.server_world import World, with_store
+from tests.support.small_world import BOOKS
 
 SENT, GOT = "a name that is sent", "a list that comes back"
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tests.server.matrix import NO_ID, a_shared_template
-from tests.server.world import World, copied, serving
+from tests.support.rights_matrix import NO_ID, a_shared_template
+from tests.support.server_world import World, copied, serving
 
 
 async def test_a_demoted_author_shares_nothing_and_an_administrator_still_sees_it(world: World) -> None:

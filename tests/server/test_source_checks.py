@@ -11,11 +11,11 @@ import pytest
 from domain.tool import ToolId
 from server.storage.rows.tools import SourceRow
 from server.storage.sources import CHECK_ABORTED
-from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import TOOLS
-from tests.server.small_api import SmallApi, document, operation, small_api
-from tests.server.sources import Asking
-from tests.server.world import World, copied, serving
+from tests.support.indexed_store import indexed_store
+from tests.support.server_world import World, copied, serving
+from tests.support.small_api import SmallApi, document, operation, small_api
+from tests.support.small_world import TOOLS
+from tests.support.source_samples import Asking
 
 SHIPS, BERTHS = ToolId("sea/Harbour/ships"), ToolId("sea/Harbour/berths")
 

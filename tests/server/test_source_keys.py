@@ -13,10 +13,10 @@ from agent.execution.executor import CallResult
 from domain.errors import SecretError
 from domain.tool import Credential, ToolDoc, make_tool_id
 from domain.tool_source import make_source_mark
-from tests.server.fake_authorization_server import FakeAuthorizationServer, fake_authorization_server
-from tests.server.sources import Asking, source_of
 from tests.server.test_oauth import back, by_consent, by_itself, consented
-from tests.server.world import World, copied, serving, with_store
+from tests.support.fake_authorization_server import FakeAuthorizationServer, fake_authorization_server
+from tests.support.server_world import World, copied, serving, with_store
+from tests.support.source_samples import Asking, source_of
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 
 from domain.tool_source import OperationChoice
 from server.bodies import MOST
-from tests.server.small_api import document, operation, small_api
-from tests.server.sources import Asking, check_all
-from tests.server.world import World, copied, serving
+from tests.support.server_world import World, copied, serving
+from tests.support.small_api import document, operation, small_api
+from tests.support.source_samples import Asking, check_all
 
 MOST_TOOLS = 10
 NEW: dict[str, Any] = {"name": "Port", "kind": "openapi", "category": "sea"}

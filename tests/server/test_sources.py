@@ -6,8 +6,8 @@ import pytest
 
 from domain.tool import ToolId
 from domain.tool_source import Finding
-from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, PASSED, UNCALLED, Asking, check_all, source_of
-from tests.server.world import World
+from tests.support.server_world import World
+from tests.support.source_samples import A_TOOL, FORM_TOOL, NEW_SOURCE, PASSED, UNCALLED, Asking, check_all, source_of
 
 OPENAPI = """
 openapi: 3.0.3

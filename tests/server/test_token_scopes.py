@@ -6,9 +6,9 @@ import pytest
 
 from server.runs.approvals import READS_ONLY
 from server.storage.tokens import Scope
-from tests.server.matrix import a_conversation, a_finished_run, a_question
-from tests.server.sources import NEW_SOURCE
-from tests.server.world import World
+from tests.support.rights_matrix import a_conversation, a_finished_run, a_question
+from tests.support.server_world import World
+from tests.support.source_samples import NEW_SOURCE
 
 
 async def headers_of_token(world: World, who: str, *scopes: Scope) -> dict[str, str]:

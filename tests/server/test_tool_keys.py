@@ -7,7 +7,7 @@ import pytest
 from agent.execution.secret_store import check_secret_host
 from domain.errors import SecretError
 from server.routes.hosts import checked_host
-from tests.server.world import World
+from tests.support.server_world import World
 
 KEYS = "/api/v1/me/tool-keys"
 HOSTS = [

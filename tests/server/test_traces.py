@@ -32,7 +32,7 @@ from domain.usage import Usage
 from server.storage.runs import Run
 from server.watching.otel import OpenTelemetry
 from server.watching.tracing import Untraced, tracing
-from tests.server.world import World, copied, serving
+from tests.support.server_world import World, copied, serving
 from wiring.settings import Settings
 
 BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from server.storage.run_history import summarize_durations
-from tests.server.world import World
+from tests.support.server_world import World
 
 
 async def asks(world: World, who: str, policy: str = "offline") -> Any:

@@ -8,9 +8,9 @@ import pytest
 from domain.tool import ToolDoc, ToolId
 from domain.tool_source import make_source_mark
 from server.sources.visibility import Visibility
-from tests.contract.graph_samples import document
-from tests.server.sources import A_TOOL, source_of
-from tests.server.world import World
+from tests.support.graph_samples import document
+from tests.support.server_world import World
+from tests.support.source_samples import A_TOOL, source_of
 
 TOOL = ToolId(A_TOOL)
 

@@ -14,12 +14,12 @@ import pytest
 from domain.tool import ToolId
 from graph.backends.neo4j_graph import Neo4jGraph
 from retriever.indexing import compare_indexes, index_tools
-from tests.flows.admitting_child import TOOLS
-from tests.flows.served import ROOT
-from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
 from tests.flows.test_admitted_tools import TOOL, atlas, people
-from tests.server.world import serving
 from tests.servers.neo4j.server import Neo4jServer
+from tests.support.admission_process import TOOLS
+from tests.support.server_process import ROOT
+from tests.support.server_world import serving
+from tests.support.small_world import BOOKS, GEOCODE, OLD_WEATHER
 from wiring.container import Container, open_container
 from wiring.links import ignore_progress, link
 from wiring.settings import Settings
@@ -67,7 +67,7 @@ async def test_the_next_question_is_offered_what_was_admitted_and_not_what_was_w
 def killed(where: Mapping[str, str], chance: Random) -> None:
     """A process that changes the store, killed at some moment."""
     told = {f"FOOTPATH_{name.upper()}": value for name, value in where.items()}
-    command = [sys.executable, "-m", "tests.flows.admitting_child"]
+    command = [sys.executable, "-m", "tests.support.admission_process"]
     child = subprocess.Popen(command, cwd=ROOT, env=os.environ | told, stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     assert child.stdout.readline() == "begun\n"

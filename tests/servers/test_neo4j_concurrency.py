@@ -10,8 +10,8 @@ import pytest
 from domain.tool import FINISH
 from graph.backends.neo4j_graph import Neo4jGraph
 from graph.facts import Edge, GraphBatch
-from tests.contract.graph_samples import LOST, A, B, C, batch, document, left_after, walked
 from tests.servers.neo4j.server import Neo4jServer
+from tests.support.graph_samples import LOST, A, B, C, batch, document, left_after, walked
 
 WRITERS, RUNS = 8, 25
 

@@ -14,10 +14,10 @@ from graph.backends.neo4j_connection import GraphServer, Neo4jConnection
 from graph.backends.neo4j_graph import Neo4jGraph
 from graph.backends.neo4j_solutions import Neo4jSolutions
 from graph.facts import GraphBatch
-from tests.contract.graph_samples import A, B, batch, document, walked
-from tests.contract.solution_store import once_more, solution
 from tests.servers.neo4j.server import Neo4jServer
-from tests.stream_server import connect_to, serve_connections
+from tests.support.graph_samples import A, B, batch, document, walked
+from tests.support.solution_store_contract import once_more, solution
+from tests.support.stream_server import connect_to, serve_connections
 
 COMMIT = bytes.fromhex("0002b0120000")
 """Bolt's COMMIT as it goes over the wire: a chunk of two bytes, a structure without fields, the end of the message."""

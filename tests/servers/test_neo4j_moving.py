@@ -8,9 +8,9 @@ import pytest
 from domain.tool import ToolId
 from graph.backends.neo4j_graph import Neo4jGraph
 from graph.facts import Edge, LiveBatch, LiveOutcome, ToolFacts
-from tests.contract.graph_samples import NOON, A, B, C, batch, walked
 from tests.servers.neo4j.server import Neo4jServer
-from tests.unit.graph.transfer.small_stores import exported, fill, imported, opened
+from tests.support.graph_samples import NOON, A, B, C, batch, walked
+from tests.support.small_stores import exported, fill, imported, opened
 
 
 async def test_embedded_to_neo4j_to_embedded(neo4j_graph: Neo4jGraph, tmp_path: Path) -> None:

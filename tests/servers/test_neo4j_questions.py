@@ -10,8 +10,8 @@ from domain.tool import FINISH
 from graph.backends.neo4j_graph import Neo4jGraph
 from graph.facts import LiveBatch
 from graph.links import FeedLink, SubstituteLink, ToolLinks
-from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document
 from tests.servers.neo4j.server import Neo4jServer
+from tests.support.graph_samples import LOST, NOON, A, B, C, batch, document
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cypher.md"
 QUESTIONS = {

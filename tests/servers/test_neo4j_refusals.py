@@ -9,8 +9,8 @@ from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersion
 from domain.tool import make_tool_id
 from graph.backends import neo4j_connection
 from graph.backends.neo4j_graph import Neo4jGraph
-from tests.contract.graph_samples import A, B, batch, document, walked
 from tests.servers.neo4j.server import Neo4jServer
+from tests.support.graph_samples import A, B, batch, document, walked
 
 SECRET = "not-the-password"
 

@@ -12,9 +12,9 @@ from sqlalchemy.exc import DBAPIError
 
 from domain.errors import FootpathError, StoreBusyError, StoreUnreachableError, UnavailableError
 from server.storage.database import Database, translate_errors
-from tests.architecture.source_tree import ROOT
 from tests.servers.postgres.databases import administer, new_database
 from tests.servers.postgres.server import PostgresServer
+from tests.support.source_tree import ROOT
 
 pytestmark = pytest.mark.timeout(300)
 COMMANDS = (("serve.py", "--port", "0"), ("migrate.py",), ("create_user.py", "boss"), ("rotate_keys.py",))

@@ -3,7 +3,7 @@
 import httpx
 
 from tests.servers.qdrant.places import QdrantPlace
-from tests.servers.versions import deployed_version
+from tests.support.deployed_versions import deployed_version
 
 
 def test_the_qdrant_of_the_tests_is_the_one_that_is_deployed(qdrant_server: QdrantPlace) -> None:

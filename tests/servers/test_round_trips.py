@@ -11,14 +11,14 @@ import pytest
 from domain.event import RunFinished, SolutionTaken
 from playground.record import CATALOGUE, DATA
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
-from tests.delayed import Delay, delayed
-from tests.flows.distant import serving_at_distance
-from tests.flows.served import INHABITANTS, built, catalogue_at
-from tests.playing import running_playground
 from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.postgres.server import PostgresServer
 from tests.servers.qdrant.places import QdrantPlace
-from tests.stream_server import serve_connections
+from tests.support.delaying_proxy import Delay, delayed
+from tests.support.distant_database import serving_at_distance
+from tests.support.playground_process import running_playground
+from tests.support.server_process import INHABITANTS, built, catalogue_at
+from tests.support.stream_server import serve_connections
 from wiring.ask import RunRequest, ask
 from wiring.container import Container, open_container
 from wiring.settings import Settings

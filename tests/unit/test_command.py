@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from footpath.command import app, load_command
 from footpath.command_table import COMMANDS
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 OF_DEVELOPERS = {
     "make_offer_requests", "make_playground_data", "make_program_requests", "make_secrets", "pin_images", "scan_advisories", "write_sbom",

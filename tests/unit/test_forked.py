@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from tests.forked import Process
+from tests.support.forked_commands import Process
 
 
 def test_one_that_has_ended_untold_is_killed_without_a_word() -> None:

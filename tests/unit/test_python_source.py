@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from domain.python_source import parse_expression, parse_literal, parse_module
-from tests.architecture.source_tree import ROOT, packages, python_files
+from tests.support.source_tree import ROOT, packages, python_files
 
 TEXT = "\n".join(
     f"def f{n}(a, b):\n    return [x + {n} for x in a if x > b or {{'k': [1, (2, 3)]}}]" for n in range(20)

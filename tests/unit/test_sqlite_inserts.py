@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 SOURCE = Path("/usr/share/i18n/locales/tr_TR")
 STORES = """

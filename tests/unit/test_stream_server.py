@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.stream_server import Handler, connect_to, open_in_thread, serve_connections
+from tests.support.stream_server import Handler, connect_to, open_in_thread, serve_connections
 
 pytestmark = pytest.mark.filterwarnings("error::ResourceWarning")
 

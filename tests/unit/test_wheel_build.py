@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.architecture.source_tree import ROOT, packages, python_files
+from tests.support.source_tree import ROOT, packages, python_files
 from wheel_build.archive import carried
 from wheel_build.relocation import ABOVE, Relocation, RelocationError, statements
 

@@ -9,7 +9,7 @@ from domain.errors import ConflictError, NotFoundError, RegistrationError, Unaut
 from server.storage.login_attempts import AttemptLimits
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import user
+from tests.support.row_samples import user
 
 LIMITS = AttemptLimits(free=3)
 

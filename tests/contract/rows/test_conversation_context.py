@@ -7,8 +7,8 @@ from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import CHOICES, run, user
-from tests.flows.small_world import REMOVE
+from tests.support.row_samples import CHOICES, run, user
+from tests.support.small_world import REMOVE
 
 PLAN: JsonObject = {
     "program": {

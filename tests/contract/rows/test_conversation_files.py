@@ -11,7 +11,7 @@ from domain.model import JsonObject
 from server.runs.conversation_context import FILES, load_run_files
 from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
-from tests.contract.rows.people import user
+from tests.support.row_samples import user
 
 CSV = b"city,days\nOslo,3\nRome,\n"
 

@@ -9,7 +9,7 @@ from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import CHOICES, run, user
+from tests.support.row_samples import CHOICES, run, user
 
 CONTENT = TemplateContent(parameters={"city": {"type": "string"}}, plan={"steps": []})
 

@@ -5,7 +5,7 @@ import random
 
 from server.storage.run_records import StoredEvent
 from server.storage.storage import Storage
-from tests.contract.rows.people import run, user
+from tests.support.row_samples import run, user
 
 
 def event(run_id: str, seq: int) -> StoredEvent:

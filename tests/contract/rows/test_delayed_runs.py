@@ -17,9 +17,9 @@ from server.runs.worker import WorkerParameters, run_worker
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock as Clock
-from tests.contract.rows.people import run, user
-from tests.contract.rows.scripted import end, record, until
 from tests.contract.rows.test_worker import ended, told
+from tests.support.row_samples import run, user
+from tests.support.scripted_runs import end, record, until
 
 
 class Store:

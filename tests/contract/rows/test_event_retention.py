@@ -8,8 +8,8 @@ from server.storage.run_records import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import CHOICES, user
-from tests.contract.rows.scripted import end, record
+from tests.support.row_samples import CHOICES, user
+from tests.support.scripted_runs import end, record
 
 LEASE = timedelta(seconds=30)
 

@@ -8,9 +8,9 @@ from server.runs.event_stream import EventBroker, stream_events
 from server.runs.worker import WorkerParameters, run_worker
 from server.storage.run_records import StoredEvent
 from server.storage.storage import Storage
-from tests.contract.rows.people import run, user
-from tests.contract.rows.scripted import Scripted
 from tests.contract.rows.test_worker import QUICK, ended, stored
+from tests.support.row_samples import run, user
+from tests.support.scripted_runs import Scripted
 
 
 async def followed(storage: Storage, broker: EventBroker, run_id: str, after: int = 0) -> list[int]:

@@ -12,8 +12,8 @@ from server.storage.run_leases import select_next_runs
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import run, user
-from tests.contract.rows.scripted import Scripted, until
+from tests.support.row_samples import run, user
+from tests.support.scripted_runs import Scripted, until
 
 LEASE = timedelta(seconds=30)
 

@@ -8,8 +8,8 @@ from domain.plan import PlanDocument, PlannedStep, StepResult, StepStatus
 from server.runs.event_journal import to_stored_event
 from server.runs.waiting_plans import load_given_results, load_waiting_plan
 from server.storage.storage import Storage
-from tests.contract.rows.people import run, user
-from tests.flows.small_world import BOOKS, GEOCODE
+from tests.support.row_samples import run, user
+from tests.support.small_world import BOOKS, GEOCODE
 
 PARIS: JsonObject = {"city": "Paris"}
 LYON: JsonObject = {"city": "Lyon"}

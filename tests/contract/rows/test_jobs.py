@@ -15,7 +15,7 @@ from server.storage.accounts import User
 from server.storage.jobs import Job, JobState, NewJob
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.scripted import until
+from tests.support.scripted_runs import until
 
 COUNT = NewJob(kind="count", slot="numbers")
 LEASE = timedelta(seconds=10)

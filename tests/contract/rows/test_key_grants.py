@@ -27,8 +27,8 @@ from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
 from server.storage.vault import ToolKeys
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import user
-from tests.server.fake_authorization_server import CLIENT, SECRET, FakeAuthorizationServer, fake_authorization_server
+from tests.support.fake_authorization_server import CLIENT, SECRET, FakeAuthorizationServer, fake_authorization_server
+from tests.support.row_samples import user
 
 TASKS = 50
 

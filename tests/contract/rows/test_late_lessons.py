@@ -24,8 +24,8 @@ from server.storage.accounts import User
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock as Clock
-from tests.contract.rows.people import run, user
-from tests.contract.rows.scripted import Scripted, until
+from tests.support.row_samples import run, user
+from tests.support.scripted_runs import Scripted, until
 from tests.unit.agent.learning.test_learner import followed
 from tests.unit.agent.learning.test_lesson import ASKED, A, B, executed, finished, records, result
 from wiring.container import Container

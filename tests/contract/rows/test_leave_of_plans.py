@@ -17,8 +17,8 @@ from server.runs.waiting_plans import approve_plan, load_waiting_plan
 from server.storage.permissions import get_call_target
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from tests.contract.rows.people import run, user
-from tests.flows.small_world import REMOVE
+from tests.support.row_samples import run, user
+from tests.support.small_world import REMOVE
 
 DUNE: JsonObject = {"title": "Dune"}
 PLAN: JsonObject = {"steps": [{"tool": REMOVE.id, "arguments": DUNE}]}

@@ -13,8 +13,8 @@ from domain.tool import ToolDoc, ToolId
 from server.runs.call_layers import LedgerExecutor, build_attempt_key, build_ledger_key
 from server.storage.permissions import get_call_target
 from server.storage.storage import Storage
-from tests.contract.rows.people import run, user
-from tests.flows.small_world import BOOKS, REMOVE
+from tests.support.row_samples import run, user
+from tests.support.small_world import BOOKS, REMOVE
 
 DUNE: JsonObject = {"title": "Dune"}
 AGAIN = REMOVE.model_copy(update={"idempotent": True})

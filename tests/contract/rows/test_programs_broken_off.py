@@ -14,8 +14,8 @@ from domain.errors import ConflictError
 from domain.event import CallFinished, CallStarted, Event, EventRecord, ProgramEnded, ProgramFailed
 from server.runs.call_layers import LedgerExecutor
 from server.storage.storage import Storage
-from tests.contract.rows.people import run, user
-from tests.unit.agent.programs.programs_at_work import AllowsAll, Host, Work
+from tests.support.program_runs import AllowsAll, Host, Work
+from tests.support.row_samples import run, user
 
 PROGRAMS: dict[str, tuple[str, ...]] = {
     "side by side": (

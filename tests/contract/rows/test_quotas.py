@@ -14,7 +14,7 @@ from server.runs.token_usage import count_on_exit, restore_cost, start_token_usa
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import CHOICES, run, user
+from tests.support.row_samples import CHOICES, run, user
 from wiring.settings import Settings
 
 MODEL = RunChoices(planner="dfs", policy="llm")

@@ -16,7 +16,7 @@ from server.storage.run_records import StoredEvent
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import run, user
+from tests.support.row_samples import run, user
 
 AT = datetime(2026, 11, 23, tzinfo=UTC)
 LEASE = timedelta(seconds=30)

@@ -14,7 +14,7 @@ from server.storage.run_records import NewEffect, StoredEvent
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import CHOICES, run, user
+from tests.support.row_samples import CHOICES, run, user
 
 LEASE = timedelta(seconds=30)
 

@@ -19,7 +19,7 @@ from server.storage.sources import CHECK_ABORTED
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent, find_templates_calling
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import user
+from tests.support.row_samples import user
 
 LEASE = timedelta(minutes=1)
 

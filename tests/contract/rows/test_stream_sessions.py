@@ -5,7 +5,7 @@ import pytest
 from domain.errors import StoreBusyError
 from server.runs.event_stream import StreamSessions
 from server.storage.storage import Storage
-from tests.contract.rows.people import user
+from tests.support.row_samples import user
 
 
 async def test_one_question_for_all_streams(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from domain.errors import UnauthenticatedError
 from server.storage.storage import Storage
 from server.storage.tokens import TokenPair
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import CHOICES, user
+from tests.support.row_samples import CHOICES, user
 
 
 async def refused(storage: Storage, token: str) -> bool:

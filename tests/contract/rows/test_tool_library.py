@@ -9,7 +9,7 @@ from domain.tool import ToolId
 from server.storage import tool_library
 from server.storage.storage import Storage
 from server.storage.tool_library import MarkWord, NewToolMark, TryOutcome
-from tests.contract.rows.people import user
+from tests.support.row_samples import user
 
 A, B = ToolId("a/a/a"), ToolId("b/b/b")
 END = TryOutcome(outcome="ok", http_status=200, response="{}", whole=2, milliseconds=7)

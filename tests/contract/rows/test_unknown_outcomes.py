@@ -22,8 +22,8 @@ from server.storage.permissions import get_call_target
 from server.storage.run_records import NewEffect
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from tests.contract.rows.people import run, user
-from tests.flows.small_world import BOOKS, REMOVE
+from tests.support.row_samples import run, user
+from tests.support.small_world import BOOKS, REMOVE
 
 ORDER = REMOVE.model_copy(update={"id": make_tool_id("Books", "Books Set", "order_book"), "method": "POST"})
 KEYED = ORDER.model_copy(update={"idempotency_header": "Idempotency-Key"})

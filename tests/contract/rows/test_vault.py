@@ -12,7 +12,7 @@ from server.storage.rows.keys import ToolKeyRow, VaultKeyRow
 from server.storage.storage import Storage
 from server.storage.vault import ToolKeys
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import user
+from tests.support.row_samples import user
 
 SECRET = "sk-live-d41d8cd98f00b204"
 

@@ -18,8 +18,8 @@ from server.storage.run_records import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock as Clock
-from tests.contract.rows.people import CHOICES, run, user
-from tests.contract.rows.scripted import Scripted, end, record, until
+from tests.support.row_samples import CHOICES, run, user
+from tests.support.scripted_runs import Scripted, end, record, until
 
 QUICK = WorkerParameters(max_running=2, lease=30, poll=0.02)
 

@@ -18,8 +18,8 @@ from domain.program import Program, ProgramPlan
 from domain.trajectory import SolvedRequest
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
-from tests.flows.program_world import code, end, world
-from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, TOOLS, ScriptedExecutor
+from tests.support.program_world import code, end, world
+from tests.support.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, TOOLS, ScriptedExecutor
 from wiring.container import open_container
 from wiring.store_transfer import export_store_file
 

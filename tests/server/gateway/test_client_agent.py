@@ -15,8 +15,8 @@ from scripts._client_places import ClientsSession
 from scripts._plain_tools import plain_server
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server
-from tests.server.gateway.clients import BERTHS, SHIPS, client, store
-from tests.server.small_api import small_api
+from tests.support.mcp_clients import BERTHS, SHIPS, client, store
+from tests.support.small_api import small_api
 from wiring.container import Container
 
 TODAY = date(2026, 5, 12)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.gateway.clients import BERTHS, SHIPS, Says, call_taken_back, client, silent_api, store, text
-from tests.server.small_api import SmallApi, small_api
+from tests.support.mcp_clients import BERTHS, SHIPS, Says, call_taken_back, client, silent_api, store, text
+from tests.support.small_api import SmallApi, small_api
 
 BOOK = {"tool": "book_berth", "arguments": {"ship": "Argo"}}
 BOOK_ALL = """

@@ -17,10 +17,10 @@ from starlette.types import Receive, Scope, Send
 from server.storage.runs import ListedRun
 from server.storage.tokens import Scope as TokenScope
 from server.storage.tool_library import NewToolMark
-from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, call_taken_back, result, silent_api, text
-from tests.server.small_api import SmallApi, small_api
-from tests.server.world import World, copied, serving
-from tests.unit.agent.execution.mcp.serving import served
+from tests.support.mcp_clients import BERTHS, SHIPS, Says, built, call_taken_back, result, silent_api, text
+from tests.support.mcp_servers import served
+from tests.support.server_world import World, copied, serving
+from tests.support.small_api import SmallApi, small_api
 
 LONGEST = """
 ships = (await list_ships())["ships"]

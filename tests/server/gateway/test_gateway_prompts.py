@@ -7,9 +7,9 @@ from mcp import McpError
 
 from domain.model import JsonObject
 from domain.solution import Solution
-from tests.flows.shelf import solution
-from tests.server.gateway.clients import BERTHS, client, harbour, store, text
-from tests.server.small_api import small_api
+from tests.support.mcp_clients import BERTHS, client, harbour, store, text
+from tests.support.small_api import small_api
+from tests.support.solution_shelf import solution
 
 TEXT = """
 berth = await berth_of(ship=ship)

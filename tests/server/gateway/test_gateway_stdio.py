@@ -11,9 +11,9 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import InitializeResult
 
-from tests.architecture.source_tree import ROOT
-from tests.server.gateway.clients import SHIPS, built, call_taken_back, silent_api, text
-from tests.server.small_api import small_api
+from tests.support.mcp_clients import SHIPS, built, call_taken_back, silent_api, text
+from tests.support.small_api import small_api
+from tests.support.source_tree import ROOT
 
 COMMAND = str(ROOT / "scripts" / "mcp_server.py")
 LIST_SHIPS = {"tool": "list_ships"}

@@ -13,8 +13,8 @@ from domain.errors import UnavailableError
 from domain.tool import ToolId
 from server.gateway.answers import MOST
 from server.gateway.tools import INSTRUCTIONS, listed
-from tests.server.gateway.clients import BERTHS, SHIPS, Says, client, result, store, text
-from tests.server.small_api import SmallApi, small_api
+from tests.support.mcp_clients import BERTHS, SHIPS, Says, client, result, store, text
+from tests.support.small_api import SmallApi, small_api
 from wiring.container import Container
 
 LONGEST = """

@@ -11,7 +11,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from tests.servers.missing import MissingServerError
 from tests.servers.neo4j.jars import fetched_jars
-from tests.servers.process import ServerProcess, find_free_port
+from tests.support.server_processes import ServerProcess, find_free_port
 
 START_SECONDS = 120
 STOP_SECONDS = 30

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tests.servers.missing import MissingServerError
-from tests.servers.process import ServerProcess, find_free_port
+from tests.support.server_processes import ServerProcess, find_free_port
 
 PLACES = Path("/usr/lib/postgresql")
 """Where Debian puts its versions."""

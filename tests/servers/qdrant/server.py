@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tests.servers.downloads import locked_folder
 from tests.servers.missing import MissingServerError
-from tests.servers.process import ServerProcess, find_free_port
-from tests.shared import SHARED_SERVERS
+from tests.support.server_processes import ServerProcess, find_free_port
+from tests.support.shared_files import SHARED_SERVERS
 
 START_SECONDS = 60
 STOP_SECONDS = 20

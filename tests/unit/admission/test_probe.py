@@ -13,8 +13,8 @@ from admission.reading_process import render_tools
 from agent.execution.http import HttpExecutor, HttpParameters
 from domain.model import JsonObject
 from domain.tool import ToolDoc
+from tests.support.scripted_http_server import Answer, Served, reply, serving
 from tests.unit.admission.documents import document, operation
-from tests.unit.agent.execution.http.serving import Answer, Served, reply, serving
 
 
 def tool(address: str, method: str = "get", path: str = "/ships", **parts: Any) -> ToolDoc:

@@ -8,7 +8,7 @@ from admission.findings import report_failure
 from admission.quality import QualityJudgement, RulesJudge, judge_tools
 from domain.errors import InvalidDecisionError
 from domain.tool import Parameter, ToolDoc, make_tool_id
-from tests.unit.admission.judged import judged_documents
+from tests.support.admission_samples import judged_documents
 
 
 def doc(api: str, description: str, *parameters: Parameter, category: str = "Ports") -> ToolDoc:

@@ -25,7 +25,7 @@ from domain.event import (
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult, StepStatus
 from domain.tool import ToolId
-from tests.unit.agent.program_events import COLLEAGUES, SEARCH, calls, ended, program, run_of
+from tests.support.program_events import COLLEAGUES, SEARCH, calls, ended, program, run_of
 
 BEGUN = SubtaskStarted(subtask=1, name="a", description="What is the population of Paris?")
 

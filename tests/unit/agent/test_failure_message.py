@@ -2,7 +2,7 @@
 
 from agent.failure_message import format_failure_message
 from domain.plan import StepResult
-from tests.flows.small_world import GEOCODE, NEW_WEATHER, OLD_WEATHER
+from tests.support.small_world import GEOCODE, NEW_WEATHER, OLD_WEATHER
 
 
 def test_a_connection_comes_before_the_walk_and_nothing_is_said_twice() -> None:

@@ -3,7 +3,7 @@
 from agent.transcript import RunTranscript
 from domain.event import CallFinished, PathEnded, PlanReady, ProgramLooked, ProgramRefused
 from domain.plan import Plan, StepResult
-from tests.unit.agent.program_events import (
+from tests.support.program_events import (
     COLLEAGUES,
     INFO,
     SEARCH,

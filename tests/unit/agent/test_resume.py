@@ -35,8 +35,8 @@ from domain.event import (
 from domain.plan import StepResult
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolDoc
-from tests.contract.policy import situation
-from tests.flows.small_world import BOOKS, GEOCODE, REMOVE, graph
+from tests.support.policy_contract import situation
+from tests.support.small_world import BOOKS, GEOCODE, REMOVE, graph
 from tests.unit.agent.policy.test_fallback import Scripted
 
 

@@ -8,7 +8,7 @@ from domain.model import JsonObject
 from domain.plan import Plan, StepResult
 from domain.tool import ToolDoc
 from domain.usage import Usage
-from tests.flows.small_world import GEOCODE, NEW_WEATHER, OLD_WEATHER
+from tests.support.small_world import GEOCODE, NEW_WEATHER, OLD_WEATHER
 
 
 def records(*events: Event) -> list[EventRecord]:

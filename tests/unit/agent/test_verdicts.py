@@ -12,7 +12,7 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch, LiveOutcome
 from retriever.embedders.onnx_embedder import OnnxEmbedder
-from tests.contract.graph_samples import A, B
+from tests.support.graph_samples import A, B
 
 SOLVED = SolvedRequest("Who are the colleagues of Tom Riddle?", (A, B))
 NOW = datetime.now(UTC)

@@ -16,7 +16,7 @@ from domain.client_addresses import TrustedProxies
 from footpath.command import import_script
 from footpath.command_table import COMMANDS
 from server.storage.database import MAX_CONNECTIONS
-from tests.architecture.source_tree import packages
+from tests.support.source_tree import packages
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -28,9 +28,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
-from tests.flows.served import PASSWORD, WRITE, built
-from tests.flows.served import started as serving
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import PASSWORD, WRITE, built
+from tests.support.server_process import started as serving
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = ROOT / "deploy"

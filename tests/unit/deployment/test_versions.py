@@ -7,7 +7,7 @@ import pytest
 
 from graph.backends.neo4j_connection import OLDEST_VERSION as OLDEST_NEO4J
 from retriever.backends.qdrant_connection import MIN_SERVER_VERSION as OLDEST_QDRANT
-from tests.servers.versions import deployed_version
+from tests.support.deployed_versions import deployed_version
 
 ROOT = Path(__file__).resolve().parents[3]
 UPGRADING = (ROOT / "docs" / "upgrading.md").read_text(encoding="utf-8")

@@ -16,8 +16,8 @@ from evaluation.correctness import judge
 from evaluation.evaluation_cases import HELD_OUT, EvaluationCase, ExpectedValues, GoldCall
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.run_deps import build_deps, change_deps
-from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
+from tests.support.run_deps import build_deps, change_deps
+from tests.support.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
 from tests.unit.evaluation.asking import asked, end, right_run
 
 POPULATION = EvaluationCase(

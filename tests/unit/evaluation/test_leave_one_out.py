@@ -4,8 +4,8 @@ from domain.tool import FINISH
 from domain.trajectory import Trajectory
 from evaluation.leave_one_out import LeaveOneOutWalks
 from retriever.experience import TransitionCount
+from tests.support.tool_samples import BagEmbedder
 from tests.unit.evaluation.test_tuning import NAMES, trajectory
-from tests.unit.retriever.samples import BagEmbedder
 
 RAIN, WIND, RATES = (NAMES.resolve(name).id for name in ("rain_for_sky", "wind_for_sky", "rates_for_bank"))
 

@@ -6,7 +6,7 @@ from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 from evaluation.meaning.comparison import ProgramMeaning, derive_meaning, is_same_solution
-from tests.unit.agent.programs.equal_pairs import FAMILIES, FIELD, FUNCTIONS, LIST
+from tests.support.equal_programs import FAMILIES, FIELD, FUNCTIONS, LIST
 
 SAME = [(gold, text) for gold, same, _ in FAMILIES for text in same]
 OTHER = [(gold, text) for gold, _, other in FAMILIES for text in other]

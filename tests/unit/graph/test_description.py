@@ -9,7 +9,7 @@ from domain.tool import FINISH, Parameter, ToolDoc, make_tool_id
 from graph.backends.in_memory import InMemoryGraph
 from graph.tool_description import DescribedEdge, describe_tool, find_category, find_similar_ids, find_tool
 from graph.weights import WeightParameters
-from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
+from tests.support.graph_samples import LOST, A, B, C, batch, document, walked
 
 DEFAULTS = WeightParameters()
 

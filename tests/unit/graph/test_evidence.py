@@ -14,7 +14,7 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.evidence import MAX_EVIDENCE, RETENTION, CallEvidence, apply_calls, apply_walks, fade_facts, fold_walks
 from graph.facts import Edge, LiveBatch, LiveOutcome, Neighbour, ToolFacts
 from graph.weights import compute_availability, compute_transition_weights, is_failing
-from tests.contract.graph_samples import A, B, C, batch
+from tests.support.graph_samples import A, B, C, batch
 
 NOW = 1.8e9
 DAY = 86_400.0

@@ -11,7 +11,7 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.evidence import to_timestamp
 from graph.facts import MAX_LESSONS, LiveBatch, LiveOutcome
 from graph.weights import WeightParameters, compute_availability
-from tests.contract.graph_samples import NOON, A, batch
+from tests.support.graph_samples import NOON, A, batch
 
 outcomes: st.SearchStrategy[LiveOutcome] = st.sampled_from(("ok", "ok", "ok", "transient", "gone"))
 runs = st.lists(

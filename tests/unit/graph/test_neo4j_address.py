@@ -10,7 +10,7 @@ import pytest
 from domain.errors import UnavailableError
 from graph.backends import neo4j_connection
 from graph.backends.neo4j_graph import Neo4jGraph
-from tests.stream_server import serve_connections
+from tests.support.stream_server import serve_connections
 
 
 async def refusal(url: str) -> str:

@@ -14,8 +14,8 @@ from graph.facts import ToolFacts
 from graph.ingest import GraphImporter, ImportResult
 from graph.shapes import infer_shape
 from graph.take_overs import IdentityChange, ImportAdmission, TakeOver, find_sensitive_changes
-from tests.contract.graph_samples import walked
-from tests.unit.graph.bank import EVIL, KEY, OURS, PAY, other, written
+from tests.support.bank_documents import EVIL, KEY, OURS, PAY, other, written
+from tests.support.graph_samples import walked
 
 
 def with_key(change: dict[str, Any]) -> dict[str, Any]:

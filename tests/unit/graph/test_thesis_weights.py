@@ -11,7 +11,7 @@ from domain.tool import FINISH
 from graph.backends.in_memory import InMemoryGraph
 from graph.facts import LiveBatch, Neighbour, ToolFacts
 from graph.weights import WeightParameters, compute_availability, compute_transition_weights
-from tests.contract.graph_samples import A, B, C, batch
+from tests.support.graph_samples import A, B, C, batch
 from tests.unit.graph.test_weights import edge, neighbourhoods
 
 THESIS = WeightParameters("thesis")

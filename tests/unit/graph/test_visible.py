@@ -9,7 +9,7 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.links import FeedLink, LinkedGraph, LinkStore, SubstituteLink, ToolLinks
 from graph.store import GraphStore
 from graph.visibility import FILTERED_READS, filter_graph
-from tests.contract.graph_samples import A, B, C, batch, document, walked
+from tests.support.graph_samples import A, B, C, batch, document, walked
 
 NOT_OF_TOOLS = {"setup", "close", "applied", "applied_keys", "statistics", "link_counts"}
 WRITES = {

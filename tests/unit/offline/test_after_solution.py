@@ -5,7 +5,7 @@ from dataclasses import replace
 from agent.programs.program_types import KnownProgram, KnownPrograms, ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import render_offer
 from offline.policy import OfflinePolicy
-from tests.flows.small_world import BOOKS
+from tests.support.small_world import BOOKS
 
 AUTHOR = KnownProgram(
     "Who wrote {title}?",

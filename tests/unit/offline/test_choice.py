@@ -7,7 +7,7 @@ from agent.policy.protocol import MoveQuestion
 from domain.event import Feed
 from domain.tool import ToolDoc
 from offline.choice import ChoiceParameters, PolicyMove, decide
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, need, tool
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, need, tool
 
 Needs = Mapping[str, tuple[str, str]]
 """By api: what it needs, and the api that gives it."""

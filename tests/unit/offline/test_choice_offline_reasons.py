@@ -4,7 +4,7 @@ from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import MoveQuestion
 from domain.event import Feed
 from offline.choice import describe_missing
-from tests.flows.small_world import need, tool
+from tests.support.small_world import need, tool
 
 MAIL = tool("Mail", "send_mail", "Send a mail.", [need("to_email"), need("subject"), need("body")], method="POST")
 

@@ -8,7 +8,7 @@ from offline.coverage import (
     normalize_clause,
     strip_values,
 )
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER
 
 
 def test_a_bare_clause_names_no_values() -> None:

@@ -11,7 +11,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 from evaluation.evaluation_cases import HELD_OUT, EvaluationCase, read_evaluation_cases
 from offline.follow_up import resolve_follow_up
-from tests.flows.small_world import BOOKS, GEOCODE
+from tests.support.small_world import BOOKS, GEOCODE
 
 HOLIDAYS = EarlierRequest("Which public holidays does Caldera have in 2026?")
 FILES = Path(__file__).parents[3] / "playground" / "requests"

@@ -9,7 +9,7 @@ from domain.tool import ToolDoc
 from offline.nlp.asked_words import find_asked_words
 from offline.response_summary import summarize_response
 from offline.template_answer import compose
-from tests.flows.small_world import GEOCODE, NEW_WEATHER
+from tests.support.small_world import GEOCODE, NEW_WEATHER
 
 
 def step(tool: ToolDoc, value: object, *, status: StepStatus = "ok", fed: str = "", note: str = "") -> StepResult:

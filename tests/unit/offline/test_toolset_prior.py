@@ -8,7 +8,7 @@ from agent.policy.protocol import MoveQuestion
 from domain.memory import Memory, RecalledMemory
 from domain.tool import ToolDoc, ToolId, make_tool_id
 from offline.toolset_prior import choose_by_toolset
-from tests.flows.small_world import REMOVE
+from tests.support.small_world import REMOVE
 
 
 def doc(toolset: str, api: str, method: str = "GET") -> ToolDoc:

@@ -12,7 +12,7 @@ from domain.trajectory import RecordedOutcome, Trajectory
 from graph.importers.toolbench_trees import find_tree_files, parse_trajectory
 from playground.calls import send
 from playground.record import CATALOGUE, DATA, catalogue_tools
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
 
 TOOLS = catalogue_tools(DATA / CATALOGUE)
 FUNCTIONS = {doc.function: api for api, doc in TOOLS.items()}

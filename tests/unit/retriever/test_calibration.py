@@ -26,8 +26,8 @@ from retriever.index import Embedder, Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
-from tests.flows.small_world import TOOLS
-from tests.unit.retriever.samples import BagEmbedder, stream
+from tests.support.small_world import TOOLS
+from tests.support.tool_samples import BagEmbedder, stream
 
 
 class Shifted(BaseEmbedder):

@@ -1,5 +1,5 @@
 from retriever.document_texts import build_dense_text, build_lexical_text, hash_text
-from tests.unit.retriever.samples import document
+from tests.support.tool_samples import document
 
 
 def test_dense_text_holds_what_is_known() -> None:

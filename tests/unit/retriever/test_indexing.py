@@ -9,7 +9,7 @@ from retriever.backends.exact import ExactIndex
 from retriever.index import VectorPoint
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
-from tests.unit.retriever.samples import BagEmbedder, document, stream
+from tests.support.tool_samples import BagEmbedder, document, stream
 
 DOCUMENTS = [document(f"api {n}", f"text {n}") for n in range(25)]
 

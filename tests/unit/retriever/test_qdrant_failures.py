@@ -9,11 +9,11 @@ import pytest
 from domain.errors import StoreRefusedError, StoreVersionError, UnavailableError, UsageError
 from retriever.backends.qdrant import QdrantIndex
 from retriever.backends.qdrant_connection import QdrantAddress
-from tests.contract.vector_index import A, point, unit
-from tests.servers.process import find_free_port
 from tests.servers.qdrant.places import QdrantPlace
 from tests.servers.qdrant.server import QdrantServer
-from tests.unit.agent.execution.http.serving import Answer, reply, reset, serving, silence
+from tests.support.scripted_http_server import Answer, reply, reset, serving, silence
+from tests.support.server_processes import find_free_port
+from tests.support.vector_index_contract import A, point, unit
 
 KEY, READ_ONLY = "s3cret-key", "l00k-only"
 ROOT = reply(body=orjson.dumps({"title": "qdrant - vector search engine", "version": "1.18.0"}))

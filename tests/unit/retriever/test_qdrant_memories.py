@@ -12,7 +12,7 @@ from qdrant_client import AsyncQdrantClient, models
 from domain.memory import Memory
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
-from tests.contract.memory_store import ENCODER, filled, memory
+from tests.support.memory_store_contract import ENCODER, filled, memory
 
 AT_ONCE = 100
 

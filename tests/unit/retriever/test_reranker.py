@@ -16,7 +16,7 @@ from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from retriever.reranker import Reranker, RerankerWeights, build_reranker, read_reranker
 from retriever.search import SearchParameters, ToolSearch
-from tests.unit.retriever.samples import BagEmbedder, document, stream
+from tests.support.tool_samples import BagEmbedder, document, stream
 
 FORECAST = document("forecast", "weather forecast for a city")
 SUN = document("sun", "sunrise and sunset times of a city", "Sky")

@@ -8,7 +8,7 @@ from retriever.backends.exact import ExactIndex
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from retriever.search import SearchParameters, ToolSearch
-from tests.unit.retriever.samples import BagEmbedder, document, stream
+from tests.support.tool_samples import BagEmbedder, document, stream
 
 FORECAST = document("getForecast", "weather forecast for the next days of a city")
 COPY = document("Get Forecast", "weather forecast for the next days of a city", category="Data")

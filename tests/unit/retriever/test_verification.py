@@ -13,7 +13,7 @@ from retriever.embedders.base import BaseEmbedder
 from retriever.index import Embedder, Vectors
 from retriever.indexing import IndexComparison, compare_indexes, index_tools, repair_indexes
 from retriever.lexical import LexicalIndex, LexicalParameters
-from tests.contract.graph_samples import A, B, C, document
+from tests.support.graph_samples import A, B, C, document
 
 
 class Counting(BaseEmbedder):

@@ -19,7 +19,7 @@ from domain.model import JsonObject
 from domain.provenance import ValueKind, ValueOrigin
 from domain.tool import Parameter, ToolDoc
 from scripts._approvals import TerminalApprover
-from tests.flows.small_world import BOOKS, REMOVE
+from tests.support.small_world import BOOKS, REMOVE
 
 
 class Typist(io.StringIO):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from domain.event import AnswerDelta, ProgramRefused, RunFinished, SolutionTaken
 from domain.usage import Usage
-from tests.unit.agent.program_events import broken, calls, ended, program, run_of
+from tests.support.program_events import broken, calls, ended, program, run_of
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 WAITS = "import time\nprint('toy: here', flush=True)\ntime.sleep(60)"
 """A program that answers, and does nothing until it is ended."""

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from domain.event import CallFinished, CallStarted, Event, ProgramEvent, ProgramLooked, ProgramRefused
 from scripts._program_view import ProgramView
-from tests.unit.agent.program_events import TEXT, broken, calls, ended, program
+from tests.support.program_events import TEXT, broken, calls, ended, program
 
 
 def shown(*events: Event, whole: bool = False) -> str:

@@ -15,7 +15,7 @@ from server.services import open_services
 from server.storage.database import Database
 from server.storage.encryption import open_key_file
 from server.storage.storage import open_storage
-from tests.contract.rows import people
+from tests.support import row_samples
 from wiring.container import open_container
 from wiring.settings import Settings
 
@@ -37,7 +37,7 @@ async def backup(tmp_path: Path) -> Path:
     async with open_container(mine, create=True) as container:
         await container.graph.compute_statistics()
     async with open_storage(mine) as storage:
-        await people.run(storage, await people.user(storage))
+        await row_samples.run(storage, await row_samples.user(storage))
     await back_up(mine, tmp_path / "backup", progress, tmp_path / "vault.keys")
     return tmp_path / "backup"
 

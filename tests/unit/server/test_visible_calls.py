@@ -8,7 +8,7 @@ from agent.execution.executor import CallResult
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 from server.runs.call_layers import StopCheckExecutor, VisibleExecutor
-from tests.flows.small_world import BOOKS, GEOCODE
+from tests.support.small_world import BOOKS, GEOCODE
 
 CHANGE = BOOKS.model_copy(update={"method": "POST"})
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from server.runs.worker_locks import find_dead_workers, forget_workers, hold_worker_lock
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 LIVING = """
 import asyncio, sys

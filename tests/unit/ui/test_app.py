@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import ui.client
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 
 def test_what_was_imported_is_no_garbage_to_be_looked_through_after_each_drawing() -> None:

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from domain.event import CallFinished, Event, EventRecord, ProgramLooked, ProgramRefused
 from domain.tool import ToolId
-from tests.unit.agent.program_events import TEXT, broken, call, calls, ended, program, run_of
+from tests.support.program_events import TEXT, broken, call, calls, ended, program, run_of
 from ui.calls import Call, CallState
 from ui.program_lines import ProgramLines, program_lines
 from ui.program_state import Written

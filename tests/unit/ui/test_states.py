@@ -4,7 +4,7 @@ import httpx
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.unit.ui.served import Served
 from ui import session
 from ui.client import Client

@@ -12,8 +12,8 @@ from domain.tool import FINISH, Parameter, ToolDoc, ToolId, make_tool_id
 from domain.tool_source import make_source_mark
 from graph.facts import LiveBatch
 from server.sources.whole_links import WholeLinks
-from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
+from tests.support.indexed_store import indexed_store
+from tests.support.small_world import BOOKS, GEOCODE, OLD_WEATHER
 from wiring import links
 from wiring.container import Container, open_container
 from wiring.links import find_partly_linked, ignore_progress, link

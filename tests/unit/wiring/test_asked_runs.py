@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from agent.learning.user_verdict import JudgedRun
-from tests.unit.agent.program_events import ended, program, run_of
+from tests.support.program_events import ended, program, run_of
 from wiring.run_history import record_run
 
 container = SimpleNamespace(settings=SimpleNamespace(owner=""), folder=SimpleNamespace(run_history=Path(sys.argv[1])))

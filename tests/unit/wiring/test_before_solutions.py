@@ -19,9 +19,9 @@ from graph.transfer.store_import import check_export
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from retriever.embedders.onnx_embedder import OnnxEmbedder
-from tests.archives import unpack
-from tests.unit.agent.solutions.tools_of_scholars import Catalogue
-from tests.unit.graph.transfer.small_stores import quiet
+from tests.support.archives import unpack
+from tests.support.scholar_tools import Catalogue
+from tests.support.small_stores import quiet
 from wiring.container import open_container
 from wiring.store_backends import adopt_programs
 from wiring.store_transfer import export_store_file, import_store_file

@@ -10,7 +10,7 @@ import pytest
 import retriever.embedders.onnx_embedder as bundled
 import wiring.cluster as spread
 from domain.errors import UnavailableError, UsageError
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from tests.support.small_catalogue import DOCUMENTS
 from wiring.cluster import R, RayCluster, T, WorkFunction, embed_on_cluster
 from wiring.container import open_container
 from wiring.settings import Settings

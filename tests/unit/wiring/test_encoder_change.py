@@ -16,7 +16,7 @@ from retriever.indexing import index_tools
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION, word_embeddings
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document
+from tests.support.small_catalogue import DOCUMENTS, document
 from wiring.container import Container, open_container
 from wiring.encoder_change import EncoderChange
 from wiring.encoder_trial import compare_on_store, load_last_comparison

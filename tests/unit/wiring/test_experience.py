@@ -12,9 +12,9 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch
 from retriever.experience import Precedent, TransitionCount
-from tests.contract.graph_samples import A, B, C, batch
-from tests.contract.memory_store import memory
-from tests.unit.retriever.samples import BagEmbedder
+from tests.support.graph_samples import A, B, C, batch
+from tests.support.memory_store_contract import memory
+from tests.support.tool_samples import BagEmbedder
 from wiring.optional_stores import UnavailableStore, open_or_unavailable
 from wiring.reranker import StoreExperience
 

@@ -8,7 +8,7 @@ from domain.memory import Memory, MemoryStore
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.backends.sqlite_memories import SqliteMemories
 from retriever.embedders.onnx_embedder import OnnxEmbedder
-from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, Catalogue, solution
+from tests.support.scholar_tools import COLLEAGUES, COUNT, Catalogue, solution
 from wiring.forgetting import forget_owner
 
 WHO, MANY = "Who are the colleagues of {name}?", "How many papers has {name} written?"

@@ -9,7 +9,7 @@ from retriever.training.examples import build_corpus
 from retriever.training.recipe import TrainingRecipe
 from retriever.training.synthetic_requests import SyntheticRequest
 from retriever.training.written_negatives import WrittenNegative
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document, example
+from tests.support.small_catalogue import DOCUMENTS, document, example
 from wiring.written_examples import make_offline_requests, read_written, sample_unsolved, select_learnable, write_lines
 
 COPY = document("Sky", "Rain", "Get the rain forecast of a city", category="d")

@@ -15,7 +15,7 @@ from domain.errors import StoreVersionError, UsageError
 from graph.backends.sqlite_graph import SqliteGraph
 from retriever.indexing import index_tools
 from retriever.reranker import read_reranker
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from tests.support.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
 from wiring.measured_searches import build_searches
 from wiring.settings import Settings

@@ -10,11 +10,11 @@ from domain.errors import UnavailableError, UsageError
 from evaluation.api_names import get_api_name
 from evaluation.queries import RetrievalQuery
 from retriever.indexing import index_tools
-from tests.flows.indexed_store import indexed_store
 from tests.models.openai_replies import scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from tests.support.indexed_store import indexed_store
+from tests.support.small_catalogue import DOCUMENTS
 from wiring.container import open_container
 from wiring.reindex import ReindexTrial, reindex
 from wiring.settings import Settings

@@ -16,7 +16,7 @@ from evaluation.queries import RetrievalQuery, write_queries
 from evaluation.tuning import ONE
 from retriever.features import FEATURE_NAMES
 from retriever.indexing import index_tools
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS
+from tests.support.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
 from wiring.encoders import read_encoder_identity
 from wiring.reranker_training import collect_ranked_requests

@@ -11,8 +11,8 @@ from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import FINISH, ToolId
 from graph.facts import LiveBatch
-from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER
+from tests.support.indexed_store import indexed_store
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER
 from wiring.container import Container, open_container
 from wiring.visible_container import hide_tools
 

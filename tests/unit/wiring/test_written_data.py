@@ -14,7 +14,7 @@ from retriever.training.examples import TrainingExample
 from retriever.training.llm_tasks import AnswerCache, WritingBudget, WritingUsage
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Says
 from tests.models.openai_server import ModelServer, model_server
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, example
+from tests.support.small_catalogue import DOCUMENTS, catalogue, example
 from wiring.written_examples import ExampleWriting
 
 CORPUS = catalogue()

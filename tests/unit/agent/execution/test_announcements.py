@@ -21,7 +21,7 @@ from domain.errors import NotAllowedError
 from domain.model import JsonObject
 from domain.provenance import Slice, Source
 from domain.tool import ToolDoc
-from tests.flows.small_world import BOOKS, REMOVE
+from tests.support.small_world import BOOKS, REMOVE
 
 OTHER = REMOVE.model_copy(update={"id": "c/t/other"})
 

@@ -25,7 +25,7 @@ from domain.errors import ForbiddenAddressError, NotAllowedError
 from domain.model import JsonObject
 from domain.provenance import HostCrossing
 from domain.tool import ToolDoc
-from tests.flows.small_world import BOOKS, REMOVE
+from tests.support.small_world import BOOKS, REMOVE
 
 OK = CallResult("ok", "{}")
 AMBIGUOUS = BOOKS.model_copy(update={"id": "c/t/purge_books", "api": "purge_books"})

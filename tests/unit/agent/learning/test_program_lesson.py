@@ -11,7 +11,7 @@ from domain.program import Answered
 from domain.tool import FINISH, ToolId
 from graph.facts import LiveBatch
 from graph.shapes import JsonShape
-from tests.unit.agent.program_events import (
+from tests.support.program_events import (
     ASKED,
     COLLEAGUES,
     INFO,

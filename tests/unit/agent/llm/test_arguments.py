@@ -7,7 +7,7 @@ from agent.llm.arguments import ArgumentsAnswer, Bound, check_arguments, to_call
 from agent.policy.protocol import ArgumentsQuestion
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
-from tests.flows.small_world import GEOCODE
+from tests.support.small_world import GEOCODE
 
 REQUEST = "Book a table for four at Salt & Sorrel tomorrow, for an hour and a half."
 RESPONSE = (

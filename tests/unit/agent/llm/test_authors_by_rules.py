@@ -13,10 +13,10 @@ from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import render_offer
 from agent.programs.value_previews import preview_values
 from domain.tool import Parameter, ToolDoc, ToolId
-from tests.flows.small_world import REMOVE
 from tests.models.openai_replies import ChatRequest
 from tests.models.rule_based import RuleBasedModel
 from tests.models.slips import slip
+from tests.support.small_world import REMOVE
 
 PLACES = ToolDoc(
     id=ToolId("it/places"), category="It", toolset="Places", api="search_places", function="search_places", description="find a city by its name",

@@ -9,8 +9,8 @@ from agent.llm.policy import LlmPolicy
 from agent.offer.candidates import FollowingCandidate, ToolCandidate
 from agent.policy.protocol import PathQuestion, ReflectionQuestion
 from domain.tool import Parameter, ToolDoc, make_tool_id
-from tests.contract.policy import candidate, situation
-from tests.flows.small_world import GEOCODE
+from tests.support.policy_contract import candidate, situation
+from tests.support.small_world import GEOCODE
 from tests.unit.agent.llm.test_policy import Told, choice
 
 BOOK_TABLE = ToolDoc(

@@ -11,7 +11,7 @@ from domain.errors import InvalidDecisionError
 from domain.memory import Memory, RecalledMemory
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER, REMOVE
+from tests.support.small_world import BOOKS, GEOCODE, OLD_WEATHER, REMOVE
 from tests.unit.agent.llm.test_policy import Told
 
 

@@ -15,8 +15,8 @@ from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion
 from domain.errors import BudgetExceededError, InvalidDecisionError
 from domain.plan import StepResult
 from domain.tool import Credential
-from tests.contract.policy import FOUND, PLACES, REQUEST, candidate, situation
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
+from tests.support.policy_contract import FOUND, PLACES, REQUEST, candidate, situation
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
 
 
 class Told:

@@ -5,8 +5,8 @@ import json
 from agent.llm.policy import LlmPolicy
 from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import render_offer
+from tests.support.people_tools import TOOLS
 from tests.unit.agent.llm.test_policy import Told
-from tests.unit.agent.programs.tools_of_people import TOOLS
 
 REQUEST = "Wie oft wird Ada Brandt zitiert?"
 OFFER = render_offer(TOOLS)

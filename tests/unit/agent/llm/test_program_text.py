@@ -8,7 +8,7 @@ from agent.llm.prompts import PromptFence, load_instructions
 from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import render_offer
 from agent.text import estimate_tokens
-from tests.flows.small_world import BOOKS, GEOCODE, REMOVE
+from tests.support.small_world import BOOKS, GEOCODE, REMOVE
 
 FENCE = PromptFence("f" * 12)
 OFFER = render_offer([GEOCODE, BOOKS, REMOVE])

@@ -11,7 +11,7 @@ from agent.programs.offered_functions import OFFER_SIZE, build_functions
 from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.text import estimate_tokens
 from domain.tool import Parameter, ToolDoc, make_tool_id
-from tests.unit.agent.programs.tools_of_people import TOOLS
+from tests.support.people_tools import TOOLS
 from wiring.settings import Settings
 
 ROOM = 8_000

@@ -14,8 +14,8 @@ from agent.solutions.protocol import NearSolution, SolutionQuestion
 from domain.model import JsonObject
 from domain.tool import ToolId
 from offline.policy import OfflinePolicy
-from tests.flows.shelf import solution
-from tests.flows.small_world import BOOKS, REMOVE
+from tests.support.small_world import BOOKS, REMOVE
+from tests.support.solution_shelf import solution
 from tests.unit.agent.llm.test_policy import Told
 from tests.unit.agent.policy.test_fallback import BUSY, made
 

@@ -8,7 +8,7 @@ from agent.llm.policy import LlmPolicy
 from agent.llm.subtasks import DecomposeAnswer, check_subtasks
 from agent.policy.protocol import DecomposeQuestion, EarlierRequest
 from domain.plan import StepResult
-from tests.flows.small_world import GEOCODE
+from tests.support.small_world import GEOCODE
 from tests.unit.agent.llm.test_policy import Told
 
 TALK = (

@@ -10,7 +10,7 @@ from agent.policy.protocol import PhraseQuestion
 from agent.programs.program_types import ProgramQuestion, WrittenProgram
 from agent.programs.signatures import render_offer
 from offline.policy import OfflinePolicy
-from tests.flows.small_world import BOOKS
+from tests.support.small_world import BOOKS
 from tests.unit.agent.llm.test_policy import Told
 from tests.unit.agent.policy.test_fallback import BUSY, KEY, SPENT, made
 

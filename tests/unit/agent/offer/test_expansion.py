@@ -9,7 +9,7 @@ from domain.tool import ToolDoc, make_unresolved_id
 from graph.facts import GraphBatch
 from graph.weights import WeightParameters
 from offline.reader import EnglishReader
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, TOOLS, WALKS, finder, graph
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, TOOLS, WALKS, finder, graph
 
 REQUEST = "weather forecast for Paris"
 

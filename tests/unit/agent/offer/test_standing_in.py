@@ -12,7 +12,7 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.facts import LiveBatch, LiveOutcome
 from graph.weights import WeightParameters
 from offline.reader import EnglishReader
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, TOOLS, WALKS, finder, graph
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, TOOLS, WALKS, finder, graph
 
 REQUEST = "weather forecast: the temperature of the next days"
 AFTER_GEOCODE = SearchState().offer([GEOCODE.id]).push(GEOCODE.id)

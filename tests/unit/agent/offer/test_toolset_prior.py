@@ -12,7 +12,7 @@ from agent.offer.toolset_prior import compute_toolset_priors, get_toolset, selec
 from domain.memory import Memory, RecalledMemory
 from domain.tool import ToolDoc, ToolId, make_tool_id
 from graph.weights import WeightParameters
-from tests.flows.small_world import TOOLS, WALKS, finder, graph, tool
+from tests.support.small_world import TOOLS, WALKS, finder, graph, tool
 
 CLIPS = tool("Kick", "get_clips", "Clips of a channel.")
 DETAILS = tool("Kick", "get_details", "Details of a channel.")

@@ -4,8 +4,8 @@ from agent.plans.plan_compilation import compile_plan
 from agent.plans.program_calls import ProgramCall, collect_plan_calls, collect_program_calls
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolDoc, ToolId
+from tests.support.program_events import COLLEAGUES, INFO, SEARCH, TOOLS
 from tests.unit.agent.plans.test_compiling import DOCS, STEPS
-from tests.unit.agent.program_events import COLLEAGUES, INFO, SEARCH, TOOLS
 
 CHANGING: dict[ToolId, ToolDoc] = {**DOCS, INFO: DOCS[INFO].model_copy(update={"method": "POST"})}
 TEXT = """é = 1; found = await search(name=who, limit=é)

@@ -11,8 +11,8 @@ from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
 from domain.tool import ToolId
+from tests.support.program_events import SEARCH, TOOLS
 from tests.unit.agent.plans.test_compiling import DOCS
-from tests.unit.agent.program_events import SEARCH, TOOLS
 
 LOOP = """# all of them
 found = await search(name=who)

@@ -20,7 +20,7 @@ from domain.model import JsonObject
 from domain.plan import PlanDocument, PlannedStep, Take
 from domain.program import Program, ProgramPlan
 from domain.tool import Parameter, ToolDoc, ToolId, make_tool_id
-from tests.unit.agent.program_events import COLLEAGUES, INFO, SEARCH, TOOLS
+from tests.support.program_events import COLLEAGUES, INFO, SEARCH, TOOLS
 
 
 def tool(api: str, *parameters: Parameter) -> ToolDoc:

@@ -21,7 +21,7 @@ from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, ok
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, ok
 
 REQUEST = "What is the weather forecast for Paris?"
 DOCS = {tool.id: tool for tool in (GEOCODE, NEW_WEATHER, BOOKS, REMOVE)}

@@ -8,7 +8,7 @@ from agent.transcript import RunTranscript
 from domain.errors import ConflictError
 from domain.event import ProgramLooked
 from domain.model import JsonObject
-from tests.unit.agent.program_events import SEARCH, call, ended, program, run_of
+from tests.support.program_events import SEARCH, call, ended, program, run_of
 
 PLAN: JsonObject = {
     "program": {"text": "answer = await search(name=who)", "tools": {"search": SEARCH}},

@@ -15,9 +15,9 @@ from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.tool import Parameter
+from tests.support.program_events import INFO, TOOLS
+from tests.support.scripted_host import driven
 from tests.unit.agent.plans.test_compiling import DOCS
-from tests.unit.agent.program_events import INFO, TOOLS
-from tests.unit.agent.programs.scripted import driven
 
 PEOPLE: JsonValue = {"people": [{"id": n, "name": f"P{n}", "year": 2005 + n, "city": "Oslo"} for n in range(9)]}
 

@@ -9,7 +9,7 @@ from agent.plans.json_paths import get_value_at
 from agent.plans.steps_from_run import generalize_list_items
 from domain.plan import PlanDocument, PlannedStep, StepResult, Take
 from domain.tool import ToolDoc
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
 
 DOCS = {tool.id: tool for tool in (GEOCODE, NEW_WEATHER, BOOKS, REMOVE)}
 TOWNS = {

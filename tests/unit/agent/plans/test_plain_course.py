@@ -6,7 +6,7 @@ from agent.plans.plan_compilation import to_plan_document
 from domain.errors import NotLinearError
 from domain.plan import Take
 from domain.program import Program, ProgramPlan
-from tests.unit.agent.program_events import COLLEAGUES, INFO, SEARCH, TOOLS
+from tests.support.program_events import COLLEAGUES, INFO, SEARCH, TOOLS
 
 BODY = "p = {'a': {'b': 1}}\n"
 SEND = "\nawait info(person_id=p)"

@@ -4,8 +4,8 @@ from agent.plans.plan_compilation import compile_plan
 from agent.plans.plan_differences import DiffLine, compare_plans, diff_lines
 from domain.plan import PlanDocument, PlannedStep
 from domain.program import Program, ProgramPlan
+from tests.support.program_events import SEARCH, TOOLS
 from tests.unit.agent.plans.test_compiling import DOCS, STEPS
-from tests.unit.agent.program_events import SEARCH, TOOLS
 
 LOOP = """found = await search(name=who)
 for one in found["people"]:

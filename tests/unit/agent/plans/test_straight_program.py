@@ -8,7 +8,7 @@ from agent.plans.steps_from_run import ParameterCandidate, build_steps
 from domain.errors import NotLinearError
 from domain.event import Event
 from domain.plan import PlanDocument, Take
-from tests.unit.agent.program_events import COLLEAGUES, INFO, SEARCH, call, ended, program, run_of
+from tests.support.program_events import COLLEAGUES, INFO, SEARCH, call, ended, program, run_of
 
 PEOPLE = json.dumps({"people": [{"id": 7, "name": "Henrik Grimaldo"}]})
 STRAIGHT = """found = await search(name="Henrik Grimaldo", limit=1)

@@ -9,7 +9,7 @@ from agent.plans.plan_drafts import ToolSuggestion, suggest_tools
 from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
 from graph.weights import WeightParameters
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WALKS, finder, graph
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WALKS, finder, graph
 
 REQUEST = "What is the weather forecast?"
 

@@ -13,7 +13,7 @@ from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestio
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from tests.contract.policy import situation
+from tests.support.policy_contract import situation
 
 T = TypeVar("T")
 BUSY = ModelUnavailableError("it is busy", "busy")

@@ -11,8 +11,8 @@ from agent.policy.protocol import DecomposeQuestion, FieldsQuestion, MoveQuestio
 from agent.programs.program_types import ProgramQuestion
 from agent.programs.signatures import OfferText
 from offline.policy import OfflinePolicy
-from tests.contract.policy import FOUND, situation
-from tests.flows.small_world import GEOCODE
+from tests.support.policy_contract import FOUND, situation
+from tests.support.small_world import GEOCODE
 from tests.unit.agent.policy.test_fallback import Scripted
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from pydantic.types import JsonValue
 from agent.programs.program_types import CallFailure
 from agent.programs.program_values import find_final_error, to_answer
 from domain.plan import StepResult, StepStatus
-from tests.unit.agent.programs.programs_at_work import DOCS
+from tests.support.program_runs import DOCS
 
 GET, ADD = DOCS["get"], DOCS["add"]
 DEEP = "[" * 80 + "]" * 80

@@ -4,7 +4,7 @@ import ast
 import random
 
 from agent.programs.program_checks import check_program
-from tests.unit.agent.programs.good_programs import PROGRAMS
+from tests.support.good_programs import PROGRAMS
 from tests.unit.agent.programs.test_checking import END, FUNCTIONS, OFFER
 
 ODD = (

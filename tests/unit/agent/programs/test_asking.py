@@ -17,7 +17,7 @@ from agent.user_questions import (
     restore_choice,
 )
 from domain.event import EventRecord, ProgramEnded, ProgramFailed, QuestionAnswered
-from tests.unit.agent.programs.programs_at_work import Host, Work
+from tests.support.program_runs import Host, Work
 
 
 @dataclass

@@ -9,7 +9,7 @@ from agent.programs.program_checks import MAX_COMPLAINTS, CheckedProgram, check_
 from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from agent.programs.signatures import render_offer
-from tests.unit.agent.programs.good_programs import PROGRAMS
+from tests.support.good_programs import PROGRAMS
 from tests.unit.agent.programs.test_signatures_of_catalogues import PLAYGROUND, catalogue
 
 DOCS = catalogue(PLAYGROUND)

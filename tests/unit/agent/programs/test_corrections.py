@@ -16,7 +16,7 @@ from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, P
 from domain.model import JsonObject
 from domain.plan import CORRECTED, StepResult
 from domain.tool import ToolDoc
-from tests.unit.agent.programs.programs_at_work import Host, Work
+from tests.support.program_runs import Host, Work
 
 
 @pytest.fixture

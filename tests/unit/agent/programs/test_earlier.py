@@ -9,7 +9,7 @@ from agent.programs.analysis.slices import SliceContext, SlicedProgram
 from agent.programs.program_request import EarlierResults, build_earlier_results
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
-from tests.flows.small_world import BOOKS, GEOCODE, REMOVE
+from tests.support.small_world import BOOKS, GEOCODE, REMOVE
 
 PLACES = json.dumps({"results": [{"city": "Oslo", "id": 3}, {"city": "Lima", "id": 5}]})
 

@@ -12,8 +12,8 @@ from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.event import ProgramEnded
 from domain.tool import Parameter
-from tests.unit.agent.execution.http.serving import Answer, reply, serving
-from tests.unit.agent.programs.programs_at_work import DOCS, Work, ran
+from tests.support.program_runs import DOCS, Work, ran
+from tests.support.scripted_http_server import Answer, reply, serving
 
 TEXT = "import asyncio\nlen(await asyncio.gather(*[get(name=str(n)) for n in range(200)]))"
 IN_QUERY = Parameter(name="name", type="string", required=True, location="query")

@@ -19,8 +19,8 @@ from agent.programs.program_types import (
     SandboxLimits,
 )
 from agent.programs.sandbox import MontySandbox
-from tests.unit.agent.programs.scripted import driven
-from tests.unit.agent.programs.tools_of_people import DOCS, OFFER, answered
+from tests.support.people_tools import DOCS, OFFER, answered
+from tests.support.scripted_host import driven
 
 Step = dict[str, Any]
 

@@ -17,8 +17,8 @@ from agent.programs.grammar.sentence_compiler import compile_sentence
 from agent.programs.program_checks import check_program
 from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
+from tests.support.people_tools import DOCS, OFFER
 from tests.unit.agent.programs.test_grammar import ALL, FIRST, call, each, sentence, step
-from tests.unit.agent.programs.tools_of_people import DOCS, OFFER
 
 Fields = dict[str, Any]
 NAMES = ("a", "b", "class", "print", "item one", "find")

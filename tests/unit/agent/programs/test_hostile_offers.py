@@ -14,7 +14,7 @@ from agent.llm.prompts import PromptFence
 from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import PREAMBLE, render_offer
 from domain.tool import Parameter, ToolDoc, make_tool_id
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 ORDERS: list[str] = json.loads((ROOT / "tests" / "data" / "hostile_answers.json").read_text(encoding="utf-8"))["orders"]
 

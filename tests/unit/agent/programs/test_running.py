@@ -19,7 +19,7 @@ from domain.event import CallFinished, CallStarted, Event, EventRecord, ProgramE
 from domain.model import JsonObject
 from domain.program import Program
 from domain.tool import ToolDoc
-from tests.unit.agent.programs.programs_at_work import DOCS, AllowsAll, Host, Work, ran
+from tests.support.program_runs import DOCS, AllowsAll, Host, Work, ran
 
 GATHER = "import asyncio\n"
 EACH = f"{GATHER}found = await asyncio.gather(*[get(name=n) for n in await names()])\n[one['name'] for one in found]"

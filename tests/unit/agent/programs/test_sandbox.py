@@ -16,7 +16,7 @@ from agent.programs.program_types import (
     SandboxLimits,
 )
 from agent.programs.sandbox import MontySandbox
-from tests.unit.agent.programs.scripted import driven
+from tests.support.scripted_host import driven
 
 LIMITS = SandboxLimits(seconds=1, memory=20_000_000, workers=2, calls=60)
 

@@ -13,7 +13,7 @@ from pydantic.types import JsonValue
 from agent.programs.program_types import LookRequest, PendingCalls, ProgramError, ReturnedValue, SandboxLimits
 from agent.programs.program_values import MAX_VALUE_DEPTH, from_program_value, to_program_value
 from agent.programs.sandbox import MontySandbox
-from tests.unit.agent.programs.scripted import driven
+from tests.support.scripted_host import driven
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 NUMBERS = st.integers() | st.floats() | st.integers(-(10**40), 10**40)

@@ -14,7 +14,7 @@ from agent.programs.program_verdict import (
 from agent.request_reader import RequestReview
 from domain.plan import StepResult, StepStatus
 from domain.tool import ToolDoc
-from tests.flows.small_world import BOOKS, REMOVE
+from tests.support.small_world import BOOKS, REMOVE
 
 
 def call(

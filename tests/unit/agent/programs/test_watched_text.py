@@ -10,7 +10,7 @@ from agent.programs.sandbox import MontySandbox
 from agent.programs.sandbox_cell import WATCH
 from domain.model import JsonObject
 from domain.python_source import find_line_starts
-from tests.unit.agent.programs.good_programs import PROGRAMS
+from tests.support.good_programs import PROGRAMS
 
 STYLES = """
 total, seen = 0, {}

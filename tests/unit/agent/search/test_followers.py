@@ -9,7 +9,7 @@ from agent.search.search_deps import FollowerFinder
 from agent.search.state import SearchState
 from domain.tool import ToolDoc
 from graph.weights import WeightParameters
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WALKS, finder, graph
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WALKS, finder, graph
 
 REQUEST = "weather forecast for Paris"
 

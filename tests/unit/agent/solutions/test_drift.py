@@ -7,7 +7,7 @@ import pytest
 from agent.solutions.drift import compute_fingerprints, find_drifted_tools
 from domain.solution import Solution
 from domain.tool import Parameter, ToolDoc
-from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, DOCS, OTHERS, PERSON, SEARCH, solution, tool
+from tests.support.scholar_tools import COLLEAGUES, DOCS, OTHERS, PERSON, SEARCH, solution, tool
 
 NAME, WHERE = SEARCH.parameters
 PAGE = Parameter(name="page", type="integer")

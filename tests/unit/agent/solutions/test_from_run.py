@@ -7,7 +7,7 @@ from agent.solutions.plain_values import SHAPE_KEYWORD
 from agent.transcript import RunTranscript
 from domain.event import Event, ProgramLooked, QuestionAnswered
 from domain.solution import Solution
-from tests.unit.agent.program_events import TEXT, call, calls, ended, program, run_of
+from tests.support.program_events import TEXT, call, calls, ended, program, run_of
 
 
 def kept(text: str, request: str = "", response: str = "") -> list[Solution]:

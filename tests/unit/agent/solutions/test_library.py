@@ -13,7 +13,7 @@ from domain.solution import Solution
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from retriever.embedders.onnx_embedder import OnnxEmbedder
 from retriever.index import Vectors
-from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, PERSON, Catalogue, plan, solution
+from tests.support.scholar_tools import COLLEAGUES, COUNT, PERSON, Catalogue, plan, solution
 from wiring.optional_stores import UnavailableStore
 
 ASKED = "Who are the colleagues of Tom Riddle?"

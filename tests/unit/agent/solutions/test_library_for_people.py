@@ -1,8 +1,8 @@
 """What people do with the library: shared by one, doubted by several, taken up again after a check."""
 
 from agent.solutions.library import MIN_DOUBTING_OWNERS
+from tests.support.scholar_tools import COLLEAGUES, PERSON, solution
 from tests.unit.agent.solutions.test_library import ASKED, WHO, Shelf
-from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, PERSON, solution
 
 
 async def test_what_is_shared_tells_nothing_of_its_owner() -> None:

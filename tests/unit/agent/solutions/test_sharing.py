@@ -9,7 +9,7 @@ from domain.errors import ConflictError
 from domain.solution import Solution
 from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from retriever.embedders.onnx_embedder import OnnxEmbedder
-from tests.unit.agent.solutions.tools_of_scholars import COUNT, PAPERS, PERSON, Catalogue, solution
+from tests.support.scholar_tools import COUNT, PAPERS, PERSON, Catalogue, solution
 
 MANY = "How many papers has {name} written?"
 ASKED = "How many papers has Tom Riddle written?"

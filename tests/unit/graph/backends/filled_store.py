@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from graph.backends.sqlite_graph import SqliteGraph
-from tests.contract.graph_samples import A, B, batch, document
+from tests.support.graph_samples import A, B, batch, document
 
 
 def names(folder: Path) -> list[str]:

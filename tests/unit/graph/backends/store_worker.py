@@ -12,7 +12,7 @@ from pathlib import Path
 
 from domain.errors import UnavailableError
 from graph.backends.sqlite_graph import SqliteGraph
-from tests.contract.graph_samples import A, B, batch, walked
+from tests.support.graph_samples import A, B, batch, walked
 from tests.unit.graph.backends.large_batch import large_batch
 
 

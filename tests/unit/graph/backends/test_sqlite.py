@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import StoreBusyError, UnavailableError
 from graph.backends.sqlite_graph import SqliteGraph
-from tests.contract.graph_samples import A, walked
+from tests.support.graph_samples import A, walked
 from tests.unit.graph.backends.filled_store import filled, names
 from tests.unit.graph.backends.large_batch import large_batch
 

@@ -13,7 +13,7 @@ from graph.backends.sqlite_database import SqliteDatabase
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge, LiveBatch, LiveOutcome, ToolFacts
-from tests.contract.graph_samples import NOON, A, B, C, batch, walked
+from tests.support.graph_samples import NOON, A, B, C, batch, walked
 from tests.unit.graph.backends.filled_store import filled, names
 from tests.unit.graph.backends.large_batch import large_batch
 

@@ -13,7 +13,7 @@ import pytest
 
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import MAX_LESSONS, Edge, ToolFacts
-from tests.contract.graph_samples import NOON, A, B, left_after, walked
+from tests.support.graph_samples import NOON, A, B, left_after, walked
 from tests.unit.graph.backends.large_batch import large_batch
 
 ROOT = Path(__file__).resolve().parents[4]

@@ -12,7 +12,7 @@ from domain.tool import ToolId
 from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_graph import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
-from tests.contract.graph_samples import A, B
+from tests.support.graph_samples import A, B
 
 
 def call(response: str = "r", arguments: str = "{}", outcome: RecordedOutcome = RecordedOutcome.OK) -> RecordedCall:

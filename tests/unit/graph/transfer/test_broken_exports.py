@@ -8,7 +8,7 @@ import pytest
 from domain.errors import BrokenInputError, UsageError
 from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphStatistics
-from tests.unit.graph.transfer.small_stores import imported, run_changed, sample
+from tests.support.small_stores import imported, run_changed, sample
 
 Lines = list[bytes]
 Change = Callable[[Lines], Lines]

@@ -22,9 +22,9 @@ from graph.transfer.store_export import ExportResult, export_store
 from graph.transfer.store_import import check_export, import_store
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
-from tests.contract.memory_store import memory
-from tests.contract.solution_store import solution
-from tests.unit.graph.transfer.small_stores import fill, quiet, run_changed
+from tests.support.memory_store_contract import memory
+from tests.support.small_stores import fill, quiet, run_changed
+from tests.support.solution_store_contract import solution
 
 A, B = ToolId("c/s/a"), ToolId("c/s/b")
 ODD = ProgramPlan(program=Program(text="1", tools={}), inputs={"n": {"type": "integer", "maximum": 2**80}})

@@ -14,9 +14,9 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.facts import Edge, GraphState, ToolFacts
 from graph.transfer.store_export import ExportWriter, export_store
 from graph.transfer.store_import import check_export, import_store
-from tests.contract.graph_samples import A, B, C, batch, walked
 from tests.contract.test_graph_agreement import state
-from tests.unit.graph.transfer.small_stores import (
+from tests.support.graph_samples import A, B, C, batch, walked
+from tests.support.small_stores import (
     call,
     document,
     exported,

@@ -16,10 +16,10 @@ from graph.facts import GraphState
 from graph.response_fields import output_fields
 from graph.shapes import infer_shape
 from graph.transfer.store_import import check_export
-from tests.contract.graph_backends import BACKENDS
-from tests.contract.graph_samples import A
 from tests.contract.test_graph_agreement import state
-from tests.unit.graph.transfer.small_stores import (
+from tests.support.graph_backends import BACKENDS
+from tests.support.graph_samples import A
+from tests.support.small_stores import (
     batches,
     documents,
     exported,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from tests.unit.retriever.training.small_catalogue import APIS, ASKED
+from tests.support.small_catalogue import APIS, ASKED
 
 SCRIPTS = Path(__file__).resolve().parents[4] / "scripts"
 

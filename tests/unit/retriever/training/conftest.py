@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.retriever.training.small_catalogue import ASKED, catalogue
+from tests.support.small_catalogue import ASKED, catalogue
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from retriever.training.examples import TrainingExample, add_negatives, add_requ
 from retriever.training.recipe import TrainingRecipe
 from retriever.training.synthetic_requests import SyntheticRequest
 from retriever.training.written_negatives import WrittenNegative
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, example, row
+from tests.support.small_catalogue import DOCUMENTS, catalogue, document, example, row
 
 KNOWN = {one.id: one for one in DOCUMENTS}
 RAIN = document("sky", "rain")

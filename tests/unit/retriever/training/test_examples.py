@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import UsageError
 from retriever.training.examples import TrainingExample, build_corpus, compute_fingerprint, count_kinds, split_examples
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, row
+from tests.support.small_catalogue import DOCUMENTS, catalogue, document, row
 
 OWN = [TrainingExample(f"request {number}", (number % 7,)) for number in range(40)]
 FOREIGN = [TrainingExample(f"foreign {number}", (0,), out_of_domain=True) for number in range(10)]

@@ -18,7 +18,7 @@ from retriever.training.finetune import TrainingResult, finetune_encoder
 from retriever.training.recipe import TrainingRecipe
 from retriever.training.validation import HeldOutEvaluator
 from retriever.training.written_negatives import WrittenNegative
-from tests.unit.retriever.training.small_catalogue import ASKED, DOCUMENTS, catalogue, row
+from tests.support.small_catalogue import ASKED, DOCUMENTS, catalogue, row
 
 pytestmark = [
     pytest.mark.neural,

@@ -12,7 +12,7 @@ from retriever.training.batches import IGNORED, NEGATIVE, POSITIVE, BatchCollato
 from retriever.training.encoder import TrainedEncoder
 from retriever.training.examples import TrainingExample
 from retriever.training.recipe import TrainingRecipe
-from tests.unit.retriever.training.small_catalogue import catalogue
+from tests.support.small_catalogue import catalogue
 
 pytestmark = [
     pytest.mark.neural,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from retriever.training.batches import EncodeFunction, NegativeSampler, find_neighbours
 from retriever.training.examples import DocumentCorpus, TrainingExample, build_corpus
 from retriever.training.recipe import TrainingRecipe
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, example, row
+from tests.support.small_catalogue import DOCUMENTS, catalogue, document, example, row
 
 RECIPE = TrainingRecipe(hard=2, siblings=1, mined_from=2, ceiling=0.95)
 

@@ -4,7 +4,7 @@ import pytest
 
 from domain.tool import Parameter, ToolDoc
 from retriever.training.synthetic_requests import build_template_requests
-from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document
+from tests.support.small_catalogue import DOCUMENTS, document
 
 
 def of_all(tools: list[ToolDoc], count: int = 7) -> str:

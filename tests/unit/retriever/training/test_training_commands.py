@@ -9,8 +9,8 @@ import pytest
 import retriever.embedders.onnx_embedder as bundled
 from retriever.encoder_folder import EncoderConfig, read_encoder_config
 from retriever.reranker import read_reranker
+from tests.support.small_catalogue import ASKED
 from tests.unit.retriever.training.commands import given, lines, run, write_sources
-from tests.unit.retriever.training.small_catalogue import ASKED
 
 pytestmark = [pytest.mark.neural, pytest.mark.timeout(600)]
 

@@ -9,7 +9,7 @@ from retriever.training.written_negatives import (
     select_distinct,
     to_tool_doc,
 )
-from tests.unit.retriever.training.small_catalogue import document
+from tests.support.small_catalogue import document
 
 RAIN, WIND = document("sky", "rain"), document("sky", "wind")
 GAUGES = WrittenDocument(api="gauges", description="List the rain gauges of a city", parameters=("city",))

@@ -9,7 +9,7 @@ from agent.execution.http.host_limits import EventLoopClock
 from agent.execution.secret_store import SecretStore
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, make_tool_id
-from tests.unit.agent.execution.http.serving import Answer, Served, serving
+from tests.support.scripted_http_server import Answer, Served, serving
 
 WAITS: list[float] = []
 

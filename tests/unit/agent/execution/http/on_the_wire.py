@@ -11,8 +11,8 @@ from agent.execution.validation import validate_arguments
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
+from tests.support.scripted_http_server import reply, serving
 from tests.unit.agent.execution.http.calling import executor
-from tests.unit.agent.execution.http.serving import reply, serving
 
 LIST: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
 OBJECT: dict[str, Any] = {"type": "object", "properties": {"R": {"type": "integer"}, "G": {"type": "integer"}}}

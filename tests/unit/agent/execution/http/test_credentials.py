@@ -11,8 +11,8 @@ from agent.execution.executor import CallResult
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.plan import Binding
 from domain.tool import Credential, Parameter, ToolDoc
+from tests.support.scripted_http_server import Answer, Served, reply, reset, serving
 from tests.unit.agent.execution.http.calling import executor, tool
-from tests.unit.agent.execution.http.serving import Answer, Served, reply, reset, serving
 
 VALUE = 'k3y+/= "x"&é'
 PLAIN = "k3y-0123456789"

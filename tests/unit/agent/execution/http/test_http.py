@@ -7,8 +7,8 @@ import time
 import pytest
 
 from domain.tool import Parameter
+from tests.support.scripted_http_server import reply, reset, serving, silence
 from tests.unit.agent.execution.http.calling import WAITS, call, executor, tool
-from tests.unit.agent.execution.http.serving import reply, reset, serving, silence
 
 
 async def test_an_answer_is_text_with_its_status() -> None:

@@ -5,8 +5,8 @@ import gzip
 
 import pytest
 
+from tests.support.scripted_http_server import Answer, reply
 from tests.unit.agent.execution.http.calling import call
-from tests.unit.agent.execution.http.serving import Answer, reply
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from agent.execution.call_cache import CachingExecutor
 from agent.execution.http import HttpExecutor, HttpParameters
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.tool import Parameter
+from tests.support.scripted_http_server import reply, reset, serving
 from tests.unit.agent.execution.http.calling import Hurried, call, executor, tool
-from tests.unit.agent.execution.http.serving import reply, reset, serving
 
 
 async def test_values_go_where_the_document_puts_them() -> None:

@@ -16,9 +16,9 @@ from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.answer_comparison import Likeness, compare_answers
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.tool import Credential, Parameter, ToolDoc, make_tool_id
+from tests.support.route_styles import KEY, KINDS, STYLES, Reply, RouteHost, Style, route_host
+from tests.support.scripted_http_server import reply, serving
 from tests.unit.agent.execution.http.calling import call
-from tests.unit.agent.execution.http.route_styles import KEY, KINDS, STYLES, Reply, RouteHost, Style, route_host
-from tests.unit.agent.execution.http.serving import reply, serving
 
 GONE = {"express", "express that falls through", "catch-all page"}
 """Styles whose answer to a wrong path shows by itself that there is no such path."""

@@ -9,8 +9,8 @@ from agent.execution.http.redirects import describe_redirect, find_next_url
 from agent.execution.http.request import OutgoingRequest
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.tool import Credential, Parameter
+from tests.support.scripted_http_server import Answer, reply, serving
 from tests.unit.agent.execution.http.calling import call, executor, tool
-from tests.unit.agent.execution.http.serving import Answer, reply, serving
 
 
 def redirect(status: str, location: str) -> Answer:

@@ -6,8 +6,8 @@ from agent.execution.executor import CallResult
 from agent.execution.http import HttpExecutor, HttpParameters
 from domain.errors import SecretError
 from domain.tool import Credential
+from tests.support.scripted_http_server import Answer, Served, reply, serving
 from tests.unit.agent.execution.http.calling import tool
-from tests.unit.agent.execution.http.serving import Answer, Served, reply, serving
 
 REFUSED = reply("401 Unauthorized", b'{"error": "no"}')
 

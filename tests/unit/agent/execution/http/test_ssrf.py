@@ -10,9 +10,9 @@ from agent.execution.http import guarded_client as transports
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter
-from tests.unit.agent.execution.http.attacks import PUBLIC, URLS, asking, name_server, resolve_as_told
+from tests.support.forbidden_addresses import PUBLIC, URLS, asking, name_server, resolve_as_told
+from tests.support.scripted_http_server import reply, serving
 from tests.unit.agent.execution.http.calling import call, executor, tool
-from tests.unit.agent.execution.http.serving import reply, serving
 
 
 def test_the_corpus_has_every_kind_of_disguise() -> None:

@@ -10,8 +10,8 @@ from agent.execution.mcp import McpExecutor
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import ForbiddenAddressError
 from domain.tool import Credential
+from tests.support.mcp_servers import served, sessions, tool
 from tests.unit.agent.execution.mcp.hostile import Asked, Does, Hostile, drip, flood, half, hang_up, usual
-from tests.unit.agent.execution.mcp.serving import served, sessions, tool
 
 
 async def elsewhere(one: Asked) -> None:

@@ -20,7 +20,7 @@ from agent.execution.validation import validate_arguments
 from domain.errors import InvalidArgumentsError
 from domain.tool import Parameter, ToolDoc
 from graph.importers.mcp import McpSource
-from tests.unit.agent.execution.mcp.serving import served, sessions
+from tests.support.mcp_servers import served, sessions
 
 STRING = {"type": "string"}
 SCHEMAS: dict[str, Any] = {

@@ -18,9 +18,9 @@ from agent.execution.mcp import McpExecutor, list_tools
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import BrokenInputError, UnavailableError
 from graph.importers.mcp import MAX_TOOLS, McpSource
-from tests.unit.agent.execution.mcp.everything import everything
+from tests.support.everything_mcp_server import everything
+from tests.support.mcp_servers import served, sessions, tool
 from tests.unit.agent.execution.mcp.hostile import Asked, Hostile
-from tests.unit.agent.execution.mcp.serving import served, sessions, tool
 
 NO_KEYS = EnvironmentSecrets({})
 

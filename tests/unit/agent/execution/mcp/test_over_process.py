@@ -16,7 +16,7 @@ from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import InvalidArgumentsError
 from domain.tool import Credential
 from graph.importers.mcp import McpSource
-from tests.unit.agent.execution.mcp.serving import sessions, tool
+from tests.support.mcp_servers import sessions, tool
 
 HERE = Path(__file__).parent
 NO_KEYS = EnvironmentSecrets({})

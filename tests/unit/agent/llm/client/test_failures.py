@@ -20,7 +20,7 @@ from tests.models.openai_replies import (
     Sends,
     scripted,
 )
-from tests.stream_server import serve_connections
+from tests.support.stream_server import serve_connections
 from tests.unit.agent.llm.client.talking import HELLO, KEY, WAITS, no_wait, streamed, talking
 
 MOVED = Sends(b"", 308, headers={"location": "https://models.example.com/v1"})

@@ -19,8 +19,8 @@ import httpx
 
 from domain.event import EventRecord, InputNeeded
 from playground.record import CATALOGUE, DATA
-from tests import forked
-from tests.forked import Command
+from tests.support import forked_commands
+from tests.support.forked_commands import Command
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build
 
@@ -90,7 +90,9 @@ def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, 
 def started(variables: Mapping[str, str], folder: Path, log: IO[str] | None = None) -> Generator[tuple[str, Command]]:
     """The server's program with these settings, and its address; killed at the end. What it tells goes to a log, if one is given."""
     command = [sys.executable, ROOT / "scripts" / "serve.py", "--port", "0"]
-    process = forked.start(command, cwd=folder, env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=log)
+    process = forked_commands.start(
+        command, cwd=folder, env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=log
+    )
     assert process.stdout is not None
     try:
         name, _, address = process.stdout.readline().strip().partition(" ")

@@ -5,21 +5,21 @@ import pty
 import re
 from collections.abc import Mapping, Sequence
 
-from tests import forked
+from tests.support import forked_commands
 
 QUESTION = "calls of this tool in this run (a): "
 
 
 def alone(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
     """A command without a terminal: its exit code, and what it wrote."""
-    made = forked.run(command, env=environment, timeout=120)
+    made = forked_commands.run(command, env=environment, timeout=120)
     return made.returncode, made.stdout + made.stderr
 
 
 def at_a_terminal(command: Sequence[str], environment: Mapping[str, str], answers: Sequence[str]) -> tuple[int, str]:
     """A command at a terminal. ``answers``: typed one after the other, each when a question is asked."""
     ours, theirs = pty.openpty()
-    process = forked.start(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+    process = forked_commands.start(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     told, left = "", list(answers)
     while piece := _read(ours):

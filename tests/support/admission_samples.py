@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from domain.tool import Parameter, ToolDoc, make_tool_id
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 _FILE = ROOT / "tests" / "data" / "judged_documents.json"
 

@@ -15,7 +15,7 @@ from agent.policy.protocol import (
 )
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
+from tests.support.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
 
 REQUEST = "What is the temperature in Paris on the next days?"
 FOUND = '{"results": [{"city": "Paris", "latitude": 48.85, "longitude": 2.35, "population": 2100000}]}'

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playground.record import CATALOGUE, DATA
-from tests.flows.served import built
-from tests.playing import running_playground
+from tests.support.playground_process import running_playground
+from tests.support.server_process import built
 
 WEATHER = "What is the temperature in Tarnholm right now?"
 

@@ -1,4 +1,4 @@
-"""Admits and withdraws tools of a store, over and over, until it is killed: ``python -m tests.flows.admitting_child [STORE]``; without one, of the store that the environment names."""
+"""Admits and withdraws tools of a store, over and over, until it is killed: ``python -m tests.support.admission_process [STORE]``; without one, of the store that the environment names."""
 
 import asyncio
 import sys

@@ -1,10 +1,10 @@
 """Keep what every run of the tests tells, to compare it with what the same runs tell after a change.
 
-    python -m pytest -p tests.recorded_runs --record-runs=before tests/unit/agent tests/flows
-    python -m tests.recorded_runs before after
+    python -m pytest -p tests.support.recorded_runs --record-runs=before tests/unit/agent tests/flows
+    python -m tests.support.recorded_runs before after
 
 Times, names that are drawn and the order of subtasks beside each other are left out. What differs between two recordings of the same
-code is chance: name it as a third folder, ``python -m tests.recorded_runs before after before-again``, and it is not compared.
+code is chance: name it as a third folder, ``python -m tests.support.recorded_runs before after before-again``, and it is not compared.
 """
 
 import json

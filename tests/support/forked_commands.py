@@ -22,7 +22,7 @@ from tempfile import TemporaryFile
 from threading import Lock
 from typing import IO, Any
 
-_FORKING = Path(__file__).with_name("forking.py")
+_FORKING = Path(__file__).with_name("fork_server.py")
 _LOCK = Lock()
 _OF_PATHS = "PYTHONPATH"
 """The one variable of Python's own that changes nothing here: all that is ours is found without it."""

@@ -8,7 +8,7 @@ import httpx
 from domain.tool_source import Finding
 from server.sources.documents import looked_at
 from server.storage.source_records import LockedSource, SourceChange, StoredTool
-from tests.server.world import World
+from tests.support.server_world import World
 
 A_TOOL = "harbour/Harbour/list_ships"
 FORM_TOOL: dict[str, Any] = {

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from domain.event import InputNeeded
 from domain.tool import ToolId, make_tool_id
-from tests.flows.served import ROOT, Client, started
+from tests.support.server_process import ROOT, Client, started
 from wiring.settings import Settings
 from wiring.store_build import BuildOptions, build
 

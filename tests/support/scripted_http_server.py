@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from tests.stream_server import read_request, serve_connections
+from tests.support.stream_server import read_request, serve_connections
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 

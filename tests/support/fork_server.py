@@ -131,7 +131,7 @@ def _stream(number: int) -> Any:
 
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
     gc.disable()
     for package in PACKAGES:
         import_module(package)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.stream_server import read_request, serve_connections
+from tests.support.stream_server import read_request, serve_connections
 
 
 @dataclass

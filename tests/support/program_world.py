@@ -19,10 +19,10 @@ from agent.run import RunDeps, run
 from domain.event import Event, EventRecord, RunFinished
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
-from tests.flows.run_deps import build_deps
-from tests.flows.small_world import TOOLS, WALKS, finder, graph
 from tests.models.brain import Brain, Line
 from tests.models.openai_server import ModelServer, model_server
+from tests.support.run_deps import build_deps
+from tests.support.small_world import TOOLS, WALKS, finder, graph
 
 
 def code(*lines: str) -> str:

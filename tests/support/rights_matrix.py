@@ -25,8 +25,8 @@ from tests.server.embeddings import EMBEDDINGS
 from tests.server.library import LIBRARY, a_store, two_tools
 from tests.server.model_services import MODELS
 from tests.server.of_runs import OF_RUNS, a_finished_run
-from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
-from tests.server.world import PASSWORD, World, with_store
+from tests.support.server_world import PASSWORD, World, with_store
+from tests.support.source_samples import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 
 
 async def a_user(world: World) -> Mapping[str, str]:

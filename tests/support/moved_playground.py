@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from domain.tool import ToolDoc
 from graph.input_files import read_tools
-from tests.architecture.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 
 def playground_tools(address: str, *names: str) -> list[ToolDoc]:

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-CORPUS: dict[str, Any] = json.loads((Path(__file__).parents[4] / "data" / "ssrf.json").read_text(encoding="utf-8"))
+CORPUS: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "ssrf.json").read_text(encoding="utf-8"))
 URLS: list[dict[str, str]] = CORPUS["urls"]
 """``by``: what refuses the ``url``: its form (``url``), its host's form (``literal``), or the address it has or resolves to."""
 PUBLIC = "93.184.216.34"

@@ -6,14 +6,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from playground.child import SCRIPT
-from tests import forked
+from tests.support import forked_commands
 
 
 @contextmanager
 def running_playground(*options: str) -> Generator[str]:
     """Its address, once it answers; killed at the end. ``options``: of ``scripts/serve_playground.py``."""
     command = [sys.executable, SCRIPT, "--port", "0", "--no-meteo", *options]
-    process = forked.start(command, stdout=subprocess.PIPE)
+    process = forked_commands.start(command, stdout=subprocess.PIPE)
     assert process.stdout is not None
     try:
         name, _, address = process.stdout.readline().strip().partition(" ")

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, contextmanager, suppress
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from tests.stream_server import connect_to, serve_connections
+from tests.support.stream_server import connect_to, serve_connections
 
 
 class Line:

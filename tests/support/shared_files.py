@@ -4,6 +4,6 @@ import os
 from pathlib import Path
 
 SHARED_DATA = Path(
-    os.environ.get("FOOTPATH_SHARED_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+    os.environ.get("FOOTPATH_SHARED_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data"
 ).resolve()
 SHARED_SERVERS = SHARED_DATA.parent / "servers"

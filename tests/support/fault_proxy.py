@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from tests.stream_server import connect_to, read_request, serve_connections
+from tests.support.stream_server import connect_to, read_request, serve_connections
 
 FIFTY_MB = 50 * 1024 * 1024
 _PIECE = b"x" * 65_536

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 
-from tests.stream_server import connect_to, open_in_thread, serve_connections
+from tests.support.stream_server import connect_to, open_in_thread, serve_connections
 
 _PREFACE = b"PRI * HTTP/2.0"
 """What an HTTP/2 connection, and so a gRPC channel, begins with."""

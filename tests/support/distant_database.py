@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from server.storage.migration import migrate
-from tests.delayed import Delay, delayed
-from tests.flows.served import INHABITANTS, PASSWORD, Client, Place, registered, serving
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
+from tests.support.delaying_proxy import Delay, delayed
+from tests.support.server_process import INHABITANTS, PASSWORD, Client, Place, registered, serving
 
 _POLLED = (
     "SELECT jobs.id",

@@ -29,8 +29,8 @@ from domain.tool import Parameter, ToolDoc, make_tool_id
 from server.gateway.answers import RESULT
 from server.gateway.embedded import EmbeddedBackend
 from server.gateway.serving import Context, gateway_server
-from tests.flows.indexed_store import indexed_store
-from tests.stream_server import serve_connections
+from tests.support.indexed_store import indexed_store
+from tests.support.stream_server import serve_connections
 from wiring.container import Container, open_container
 from wiring.settings import Settings
 

@@ -16,7 +16,7 @@ from graph.recordings import RecordingStore
 from graph.store import GraphStore
 from graph.transfer.store_export import ExportResult, export_store
 from graph.transfer.store_import import check_export, import_store
-from tests.contract.graph_samples import LOST, A, B, C, batch, walked
+from tests.support.graph_samples import LOST, A, B, C, batch, walked
 
 TOOLS = (A, B, C, LOST)
 
