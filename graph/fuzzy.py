@@ -185,7 +185,7 @@ def _is_scalar_array(json_schema: str | None) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _is_machine_name(name_words: tuple[str, ...]) -> bool:
-    """Return whether a name ends in an opaque word, with or without a word like ``value`` or ``list`` behind it."""
+    """Return whether a name begins with ``id``, or ends in an opaque word (also before ``value`` or ``list``)."""
     if name_words[-1] in _OPAQUE_WORDS or name_words[0] == "id":
         return True
     return (

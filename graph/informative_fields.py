@@ -47,7 +47,7 @@ _PAGED = frozenset(
         "returned",
     }
 )
-"""Words of which a paging field must have at least one."""
+"""Words that mark a field as paging even inside a list."""
 _ENVELOPE = frozenset(
     {
         "status", "success", "successful", "error", "errors", "message", "code", "ok", "version", "timestamp", "request", "took", "copyright",

@@ -142,7 +142,7 @@ class _WalkFinder:
             split_words(one.name) for one in select_user_inputs(walk.head, self._ground.get_service(walk.head))
         }
         for feed in self._ground.get_feeds(walk.tail.id, target.id):
-            # Outside a list, a field named like an input that the user gave only repeats it.
+            # The user gave a value of this name to the first tool. Only a choice from a list may replace it.
             if "[]" not in feed.field and split_words(feed.parameter) in head_inputs:
                 continue
             by_holder[get_parent_path(feed.field)].append(feed)
