@@ -1,4 +1,4 @@
-"""Counts tools without documented responses, required keys and callable tools, for a user's first look at a store."""
+"""Summary and report of an import, and a survey of all documents of a store."""
 
 import resource
 import sys

@@ -1,4 +1,4 @@
-"""Untrusted JSON Schemas, reduced to a bounded, reference-free subset that is safe to validate with."""
+"""Reduces untrusted JSON Schemas to a bounded subset without references that is safe to validate with."""
 
 import math
 from collections.abc import Callable
@@ -38,7 +38,10 @@ def sanitize_value(value: object, depth: int = 32) -> Any:
 
 
 def _copy_value(value: Any, depth: int, budget: list[int]) -> Any:
-    """Copy a JSON value, raising ``ValueError`` beyond ``depth`` levels or the number of nodes in ``left[0]``."""
+    """Copy a JSON value. Raises ``ValueError`` beyond ``depth`` levels or ``budget[0]`` nodes, and for other values.
+
+    ``budget`` is a list so that all recursive calls reduce the same number.
+    """
     budget[0] -= 1
     if depth == 0 or budget[0] < 0:
         raise ValueError

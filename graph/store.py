@@ -1,4 +1,8 @@
-"""The protocol of a graph store. One contract test suite checks every implementation against it."""
+"""Protocols of the stores: the graph, recorded calls, and choices of response fields.
+
+One contract test suite for each checks all implementations. :mod:`graph.links` and :mod:`graph.dataflow` hold the protocols for links and
+flows.
+"""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -46,11 +50,11 @@ class GraphStore(Protocol):
         ...
 
     async def removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
-        """Return the documents that were removed, as they were then; those put again since are left out."""
+        """Return the last documents of removed tools; tools whose document was put again are left out."""
         ...
 
     async def begin_anew(self, tools: Iterable[ToolId]) -> None:
-        """Forget what calls and runs taught about these tools, and their links, because they are different tools now.
+        """Delete all evidence and links of these tools, because their ids now stand for different tools.
 
         Ids that are not nodes are ignored. Walk counts and marks of edges stay, since they describe the requests rather than the tools.
         """
@@ -71,7 +75,7 @@ class GraphStore(Protocol):
         ...
 
     async def forget(self, tools: Iterable[ToolId]) -> None:
-        """Forget what runs taught about these tools: live calls, scores and lessons. Imported counts and walks stay."""
+        """Delete the live evidence about these tools: calls, scores and lessons. Imported counts and walks stay."""
         ...
 
     async def learn_answers(self, seen: "Mapping[ToolId, Sequence[JsonShape]]") -> set[ToolId]:
@@ -93,7 +97,7 @@ class GraphStore(Protocol):
         ...
 
     async def lessons(self, tool: ToolId) -> list[ToolLesson]:
-        """Return what runs taught about a tool, newest first, at most ``MAX_LESSONS``; ties by key, the last first."""
+        """Return the lessons about a tool, newest first, ties by descending key; at most ``MAX_LESSONS``."""
         ...
 
     async def applied(self, keys: Iterable[str]) -> set[str]:
@@ -125,7 +129,7 @@ class GraphStore(Protocol):
         ...
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
-        """Return all edges that begin or end at one of these tools, each once, by (source id, target id). One read."""
+        """Return all edges out of or into one of these tools, each once, ordered by (source id, target id). One read."""
         ...
 
     async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, ToolNeighbourhood]":
@@ -141,7 +145,7 @@ class GraphStore(Protocol):
         ...
 
     def all_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
-        """Stream all lessons, ordered by (tool, moment, key)."""
+        """Stream all lessons, ordered by (tool id, time, key)."""
         ...
 
     def applied_keys(self) -> AsyncIterator[str]:

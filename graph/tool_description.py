@@ -1,4 +1,4 @@
-"""Everything known of one tool: the content of ``show_tool``."""
+"""Description of one tool, as ``show_tool`` prints it, and search for tools by name."""
 
 import asyncio
 import difflib
@@ -160,7 +160,7 @@ async def _find_predecessors(graph: GraphStore, tool: ToolId, parameters: Weight
     """Return the edges into a tool, each with its weight among all edges out of its source."""
     links: list[DescribedEdge] = []
     for edge in await graph.in_edges(tool):
-        # The weight of an edge is a share among all edges out of its source.
+        # A weight is a share among all edges out of the source, so all of these are needed.
         weights = compute_transition_weights(await graph.out_edges(edge.source), parameters)
         links += (_build_edge(edge.source, w.weight, edge) for w in weights if w.target == tool)
     return links

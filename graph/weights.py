@@ -1,7 +1,8 @@
-"""Transition weights and availability, computed from facts when read and never stored.
+"""Transition weights, availability, and the ranking of candidates; computed from facts when read, never stored.
 
-There are two forms: *living* weights, from the evidence of :mod:`graph.evidence`, and the *thesis's* own, from sections 3.4.1 (static
-weights), 3.4.1.1 (the score map) and 3.4.2 (dynamic weights) of the thesis that Footpath is based on.
+There are two forms of weights: *living* ones, from the evidence of :mod:`graph.evidence`, and those of the *thesis* that Footpath is based
+on (3.4.1 static weights, 3.4.1.1 the score map, 3.4.2 dynamic weights). Exploration offers an avoided tool first now and then, since it
+would otherwise get no calls and its evidence would never change.
 """
 
 import math
@@ -25,17 +26,17 @@ UNTESTED_AVAILABILITY = 0.5
 IMPORTED_CAP = 50
 """Maximum number of imported calls of a tool, or imported walks out of a node, that count.
 
-Live evidence can reach the same amount. Weights with much imported evidence move slowly, those with little quickly, and neither kind
-drowns what runs here have seen.
+It equals the limit of live evidence, so that any amount of imported evidence can be outweighed by runs.
 """
 
 PRIOR = 1.0
-"""Good calls and bad calls that every tool is assumed to have had, so that a few real calls prove little."""
+"""Number of good and of bad calls that every tool is assumed to have had, so that a few real calls prove little."""
 
 FORGIVEN_TROUBLE = 1.0
 """The amount of trouble that has no effect: one failure is not a series."""
 
 WeightForm = Literal["living", "thesis"]
+"""The formulas that weights and availability are computed by; see the module docstring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class WeightedEdge:
     availability: float | None
     """None if the target is untested."""
     resolved: bool
+    """True if the target has a document."""
     edge: Edge
 
     @property
