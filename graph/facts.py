@@ -167,7 +167,7 @@ class LiveBatch:
             tool: ToolLesson(
                 self.key,
                 self.at,
-                # Adding zero makes -0.0 the 0.0 that a database keeps of it.
+                # Databases store -0.0 as 0.0. Adding zero does the same.
                 sum(tool_scores) / len(tool_scores) + 0.0 if (tool_scores := scores.get(tool)) else None,
                 tuple(outcomes.get(tool, ())),
             )

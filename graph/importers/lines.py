@@ -1,4 +1,7 @@
-"""Lines of plain or gzipped JSONL files, read one at a time. A broken archive ends in a message, not in an exception."""
+"""Streaming readers of record files, plain or gzipped JSONL and JSON arrays, in the memory of one record.
+
+A broken line or archive is reported as skipped input, and a broken array as :class:`RecordError`.
+"""
 
 import io
 import zlib

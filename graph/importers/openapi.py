@@ -1,4 +1,8 @@
-"""Import of OpenAPI documents (3.0 to 3.2, Swagger 2.0; JSON or YAML): one tool document for each operation."""
+"""Import of OpenAPI documents (3.0 to 3.2, Swagger 2.0; JSON or YAML): one tool document for each operation.
+
+This module reads the operations, their names and their addresses; ``openapi_parameters``, ``openapi_bodies``, ``openapi_responses`` and
+``openapi_security`` read their parts.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +68,7 @@ def read_openapi(
     ``METHOD /path`` replace what is missing, and are added where a name is taken.
 
     Args:
-        path: The file; for messages only, if ``document`` is given.
+        path: The file. If ``document`` is given, it is used in messages only.
         report: Called with the reason for each operation that is not imported; by default the first one raises.
         server: The address that relative servers are relative to. Without any, ``url`` stays empty (known by document only).
         address: The address that the document was fetched from, used in place of ``server``. A document without servers is
@@ -178,7 +182,10 @@ def _is_method_token(method: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _OperationImporter:
-    """One operation with its position in the document."""
+    """Builds the tool document of one operation.
+
+    ``place`` is the category and tool set to use in place of those of the document.
+    """
 
     document: Schema
     schemas: SchemaResolver

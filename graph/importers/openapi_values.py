@@ -1,4 +1,4 @@
-"""JSON Schemas of values that are sent: from the dialects of OpenAPI 3.0, 3.1 and Swagger 2, with references inlined."""
+"""Converts schemas in the dialects of OpenAPI 3.0, 3.1 and Swagger 2 to JSON Schemas that arguments are checked with."""
 
 import re
 from typing import Any, cast
@@ -13,9 +13,9 @@ MAX_TEXT = 20_000
 """Characters of a schema as JSON. A larger one is cut to less depth."""
 _MAX_NODES = 400
 _CUT: Schema = {"$ref": ""}
-"""Marks where a schema is cut off; ``sanitize_schema`` leaves that part open and can tell that it did."""
+"""Marks where a schema is cut off. ``sanitize_schema`` leaves such a part open, and does not count it as exact."""
 _PARAMETER_KEYWORDS = frozenset({"type", "enum", "format", "minimum", "maximum", "description", "default"})
-"""Keywords for which a parameter has fields of its own."""
+"""Keywords that :class:`Parameter` has fields for."""
 _COPIED = (
     "type", "enum", "const", "format", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems",
     "uniqueItems", "minProperties", "maxProperties", "description", "if", "patternProperties",

@@ -1,4 +1,4 @@
-"""Side effects that a source declares for its operations: as a plain word, or as hints of the Model Context Protocol."""
+"""Reads the side effects that a source declares: as ``reads`` or ``changes``, as MCP hints, or by a GraphQL document."""
 
 import re
 from collections.abc import Iterable, Mapping

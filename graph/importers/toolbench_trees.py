@@ -21,7 +21,7 @@ _GIVE_ANSWER, _GIVE_UP = 3, 4
 
 _Node = dict[str, Any]
 _BranchLink = tuple[TrajectoryCall, Any] | None
-"""Branch as a linked list from its end: (call, the calls before it)."""
+"""Branch of calls as a linked list from its end, (call, earlier calls), so that branches share their beginnings."""
 
 
 class _AnswerEnding(NamedTuple):
@@ -125,8 +125,8 @@ class _TreeWalker:
     def visit(self, root: Record) -> None:
         """Visit a tree depth first, children in order, without recursion.
 
-        This is the hot loop of the import, so it calls little. A stack entry holds the node, its depth, the function whose input is still to
-        come, and the branch above.
+        This is the hot loop of the import, so it avoids function calls. A stack entry holds the node, its depth, the function whose input is
+        still to come, and the branch of calls above it.
         """
         stack: list[tuple[_Node, int, str | None, _BranchLink]] = [(root, 0, None, None)]
         nodes, attempts, pop, push = 0, self.attempts, stack.pop, stack.append
