@@ -1,7 +1,7 @@
 """Learns the structure of tools' answers where their documents say nothing about it, or are wrong.
 
-Only field names and types are learnt, never values. An object whose keys may be data, such as ids, dates or names of people, counts as a
-mapping, and its keys are left out.
+Only field names and types are learnt, never values. An object whose keys may be data, such as ids, dates or names of
+people, counts as a mapping, and its keys are left out.
 """
 
 import re
@@ -80,7 +80,8 @@ def _unwrap_answer(value: JsonValue) -> JsonValue:
 def update_learnt_response(doc: ToolDoc, shapes: Sequence[JsonShape]) -> ToolDoc:
     """Return the document with its response structure updated from these answers; ``doc`` itself if nothing is new.
 
-    An answer with any of the documented fields confirms the document. Nothing is learnt then, and what was learnt before is dropped.
+    An answer with any of the documented fields confirms the document. Nothing is learnt then, and what was learnt
+    before is dropped.
     """
     documented = infer_documented_shape(doc)
     documented_names = _collect_names(documented)

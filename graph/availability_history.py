@@ -76,8 +76,8 @@ def replay_availability(
 ) -> dict[str, float]:
     """Return the availability after each run that called the tool, by the run's key.
 
-    The ``lessons`` (newest first) are replayed on top of the evidence before them. If the store has dropped older lessons, that evidence is
-    reconstructed from today's.
+    The ``lessons`` (newest first) are replayed on top of the evidence before them. If the store has dropped older
+    lessons, that evidence is reconstructed from today's.
     """
     calling_lessons = [lesson for lesson in reversed(lessons) if lesson.outcomes]
     replayed_facts = (

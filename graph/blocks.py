@@ -3,8 +3,8 @@
 Every record has a key, and the batch of a block lists the keys of its records. So a source that was imported before, in
 whole or in part and in any order, adds only what is new. The key is made of:
 
-- for a line: its bytes, and how often the same line occurred before in its file (a file may repeat a line; the same line
-  of two files is one record);
+- for a line: its bytes, and how often the same line occurred before in its file (a file may repeat a line; the same
+  line of two files is one record);
 - for a file of a folder: its group's and its own name, its size and its checksum.
 """
 

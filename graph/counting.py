@@ -1,7 +1,7 @@
 """Counts trajectories and recorded calls into a ``GraphBatch``, after cleaning them (thesis 3.3.2).
 
-Cleaning decides which trajectories, and which of their calls, transitions are counted from. Pure functions; merging the results of parts
-is associative.
+Cleaning decides which trajectories, and which of their calls, transitions are counted from. Pure functions; merging the
+results of parts is associative.
 """
 
 from collections import Counter
@@ -82,8 +82,9 @@ def count_trajectory(
 ) -> tuple[ToolId, ...]:
     """Add one trajectory and return its cleaned path, empty if the trajectory is dropped.
 
-    Every call node gives evidence, the cleaned path gives transitions; its last node is linked to ``FINISH``. A call that
-    failed by its caller's fault, or whose outcome is unknown, is no evidence. Unresolved names are counted under ids of their own.
+    Every call node gives evidence, the cleaned path gives transitions; its last node is linked to ``FINISH``. A call
+    that failed by its caller's fault, or whose outcome is unknown, is no evidence. Unresolved names are counted under
+    ids of their own.
     """
     for call in trajectory.attempts:
         name = names.resolve(call.function, call.category, call.toolset)

@@ -51,7 +51,8 @@ async def open_counting_pool(names: NameIndex, workers: int) -> AsyncGenerator[C
 def _submit(pool: ProcessPoolExecutor, block: Block, applied: frozenset[str]) -> Future[CountedBlock]:
     """Submit a block with SIGINT blocked.
 
-    The first call starts the processes, which inherit this thread's signal mask; Ctrl-C therefore cannot reach them half-started.
+    The first call starts the processes, which inherit this thread's signal mask; Ctrl-C therefore cannot reach them
+    half-started.
     """
     previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -92,19 +92,20 @@ def score_coupling(
 ) -> float:
     """Score in [0, 1] how well a field of ``producer``'s response fits ``parameter`` (of ``consumer``, if given).
 
-    The first of these that applies decides: an administrator's mark; recorded calls that took the parameter from this field; a stored link.
-    Within a ``service``, a field that identifies something then fits only inputs for the same form of the same entity. Everywhere else the
-    score is the product of three factors, each in [0, 1]:
+    The first of these that applies decides: an administrator's mark; recorded calls that took the parameter from this
+    field; a stored link. Within a ``service``, a field that identifies something then fits only inputs for the same
+    form of the same entity. Everywhere else the score is the product of three factors, each in [0, 1]:
 
     - *name*: 1 for the same words; 0.95, 0.85 or 0.7 if the field lacks words of the parameter that its holder, the
-      producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and likewise the other way
-      round; a vague word alone (``id``, ``name_score``, ``status``) needs such support on both sides; else the share of
-      common words, times 0.6, if the last words agree;
+      producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and likewise the other
+      way round; a vague word alone (``id``, ``name_score``, ``status``) needs such support on both sides; else the
+      share of common words, times 0.6, if the last words agree;
     - *type*: 1 for the same type, 0.95 if one converts to the other without loss, 0.5 if unsure, 0 for structures;
-    - *example*: 1, or less if the field's example is outside the parameter's enum, or lacks the prefix of the parameter's ids.
+    - *example*: 1, or less if the field's example is outside the parameter's enum, or lacks the prefix of the
+      parameter's ids.
 
-    The same distinctive example on both sides adds 0.15. A field that only repeats an input of the producer counts less, and with
-    ``echoes=False`` not at all outside a list, because its value was known before the call.
+    The same distinctive example on both sides adds 0.15. A field that only repeats an input of the producer counts
+    less, and with ``echoes=False`` not at all outside a list, because its value was known before the call.
     """
     marked_score = _get_marked_score(field, producer, parameter, consumer)
     if marked_score is not None:
@@ -201,8 +202,8 @@ def find_couplings(
 ) -> list[FieldCoupling]:
     """Return the fields with a score of at least :data:`MIN_COUPLING_SCORE`, best first.
 
-    Ties go to the shallower, then the earlier field. ``service``: what is known of the service that both tools belong to; without it,
-    only the two tools are considered.
+    Ties go to the shallower, then the earlier field. ``service``: what is known of the service that both tools belong
+    to; without it, only the two tools are considered.
     """
     if service is None and consumer is not None and get_service_key(producer) == get_service_key(consumer):
         service = ServiceEntities([(producer, fields), (consumer, output_fields(consumer))], complete=False)
@@ -226,7 +227,7 @@ def find_couplings(
 def find_best_field(
     producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None, *, echoes: bool = True
 ) -> FieldCoupling | None:
-    """Return the documented field of ``producer`` that fits best, or None if none reaches :data:`MIN_COUPLING_SCORE`."""
+    """Return the response field of ``producer`` that fits best; None below :data:`MIN_COUPLING_SCORE`."""
     fitting = find_couplings(output_fields(producer), producer, parameter, consumer, echoes=echoes)
     return fitting[0] if fitting else None
 
@@ -332,8 +333,8 @@ def find_head_word(name_words: tuple[str, ...]) -> str:
 def _score_supplied_words(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc, *, near: bool) -> float:
     """Score whether the holder or tool of a field supplies the words that the field's own name lacks.
 
-    A mere mention in the text of another service's tool (``near`` is false) scores too low for a coupling. Otherwise every ``id`` would
-    fit everywhere.
+    A mere mention in the text of another service's tool (``near`` is false) scores too low for a coupling. Otherwise
+    every ``id`` would fit everywhere.
     """
     if lacking <= set(holder):
         return 0.95

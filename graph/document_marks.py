@@ -14,7 +14,8 @@ from graph.response_fields import output_fields
 async def mark_feed(graph: LinkedGraph, target: ToolId, mark: FeedMark, *, clear: bool = False) -> None:
     """Mark that a field fills a parameter of ``target``, or never does; with ``clear`` remove the mark.
 
-    The stored feeds are corrected at once. A feed that a removed mark had forbidden returns when links are next computed.
+    The stored feeds are corrected at once. A feed that a removed mark had forbidden returns when links are next
+    computed.
 
     Raises:
         UsageError: one of the tools has no document, the target has no such parameter, or there is no mark to remove.

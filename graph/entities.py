@@ -1,9 +1,9 @@
 """Finds the entities that the inputs and response fields of a service's tools identify.
 
-``movie_id`` and the ``id`` of each of the ``results`` of ``/search/movie`` both identify a movie. The names of a service's entities come
-from its paths and inputs (``/artists/{id}``, ``artist_ids``). A field is matched against them by the name of the object that holds it, the
-object's schema, the path and the description. If none of these helps, the names of the object's fields decide: an item of ``cast`` with the
-fields of a person is a person.
+``movie_id`` and the ``id`` of each of the ``results`` of ``/search/movie`` both identify a movie. The names of a
+service's entities come from its paths and inputs (``/artists/{id}``, ``artist_ids``). A field is matched against them
+by the name of the object that holds it, the object's schema, the path and the description. If none of these helps, the
+names of the object's fields decide: an item of ``cast`` with the fields of a person is a person.
 """
 
 import re
@@ -105,7 +105,8 @@ def _get_spelling(name: str) -> str:
 class ServiceEntities:
     """Resolves the inputs and response fields of one service's tools to the service's entities.
 
-    ``complete`` says that these are all tools of the service. Only then does an object of an unknown name count as an entity of its own.
+    ``complete`` says that these are all tools of the service. Only then does an object of an unknown name count as an
+    entity of its own.
     """
 
     def __init__(self, members: ServiceMembers, *, complete: bool = True) -> None:
@@ -120,7 +121,7 @@ class ServiceEntities:
     # -- entities of inputs
 
     def resolve_input(self, doc: ToolDoc, parameter: Parameter) -> EntitySlot | None:
-        """Return what an input identifies, or None. An administrator's mark decides, then the name, path and description."""
+        """Return what an input identifies, by an administrator's mark, its name, path or description; else None."""
         name_words = split_words(parameter.wire_name)
         if (mentioned := self._get_marked_entity(doc, parameter.name)) is not None:
             return _build_slot(mentioned, name_words, _get_spelling(parameter.wire_name))
@@ -251,7 +252,7 @@ class ServiceEntities:
         return self._entities_by_object[key]
 
     def _resolve_object(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
-        """Find the entities of an object by its title, name, route, field names, and the object around it, in this order."""
+        """Find the entities of an object by its title, name, route, field names or parent, in this order."""
         objects = self._get_objects(doc)
         titled = self._vocabulary.find_titled(objects.titles.get(path, ""))
         if titled:
@@ -279,7 +280,8 @@ class ServiceEntities:
     def _is_page(self, doc: ToolDoc, objects: ResponseObjects, path: str, form: str) -> bool:
         """Return whether an object or list is the content of the object around it, like ``results`` of a search.
 
-        It is if it is a list or the only child, the object around it has no id of its own, and the path does not name it.
+        It is if it is a list or the only child, the object around it has no id of its own, and the path does not name
+        it.
         """
         above = get_parent_path(path)
         plain = path.endswith("[]") or len(objects.inside[above]) == 1
@@ -301,7 +303,8 @@ class ServiceEntities:
     def _resolve_response(self, doc: ToolDoc, *, framed: bool) -> tuple[frozenset[str], bool]:
         """Return the entity of a response as a whole, by the path, the tool's name, or else its description.
 
-        The second value is False if only the description tells it. ``framed``: the last segment of the path names the lists inside.
+        The second value is False if only the description tells it. ``framed``: the last segment of the path names the
+        lists inside.
         """
         steps = parse_route(doc.resource)[: -1 if framed else None]
         for name_words in (*(step.words for step in reversed(steps) if not step.is_placeholder), split_words(doc.api)):
@@ -311,7 +314,7 @@ class ServiceEntities:
         return self._vocabulary.find_mentioned(doc.description), False
 
     def _list_named_objects(self) -> Iterator[tuple[str | None, set[Noun]]]:
-        """Yield the entity and the field names of each object in the responses; None for an object without a clear entity.
+        """Yield the entity, or None, and the field names of each object in the responses.
 
         The entity is the one that the object is named after, or the one in the path of ``GET /movie/{id}``.
         """

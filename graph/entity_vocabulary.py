@@ -203,8 +203,8 @@ class EntityFieldNames:
     def find_entity(self, names: set[Noun]) -> str | None:
         """Return the entity whose field names match best; None if none matches well enough, or two match equally well.
 
-        An object with a field like ``movie_id`` refers to a movie, so it is not one itself. Names that any object may have, like ``id`` and
-        ``name``, are not compared.
+        An object with a field like ``movie_id`` refers to a movie, so it is not one itself. Names that any object may
+        have, like ``id`` and ``name``, are not compared.
         """
         distinctive = {name for name in names if len(name) != 1 or name[0] not in IDENTIFYING_WORDS}
         total = fsum(self._rarity.get(name, _UNKNOWN_NAME_WEIGHT) for name in distinctive)

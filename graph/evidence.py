@@ -1,8 +1,9 @@
 """Live evidence: decaying sums over a tool's calls and an edge's walks, and how they fade with time.
 
-Each new call multiplies its tool's earlier evidence by :data:`RETENTION` and adds one for or against the tool. Each new walk does the same
-to the edges out of its node. The sums never exceed :data:`MAX_EVIDENCE`; since ``RETENTION * sum + 1 >= sum`` below that limit, a success
-never lowers a share and a failure never raises it. ``trouble`` is a faster sum that measures failures in a row; a few good calls end it.
+Each new call multiplies its tool's earlier evidence by :data:`RETENTION` and adds one for or against the tool. Each new
+walk does the same to the edges out of its node. The sums never exceed :data:`MAX_EVIDENCE`; since ``RETENTION * sum + 1
+>= sum`` below that limit, a success never lowers a share and a failure never raises it. ``trouble`` is a faster sum
+that measures failures in a row; a few good calls end it.
 
 The stores repeat this arithmetic in SQL and Cypher. A change here is a change there.
 """
@@ -26,7 +27,7 @@ GONE_FAILURES = 4
 _TROUBLE_RETENTION = 0.8
 """Share of a tool's trouble that remains after one more call."""
 MAX_TROUBLE = 5.0
-"""Limit of trouble after endless failures: 1 / (1 - 0.8). From there, three good calls nearly end it and four end it."""
+"""Limit of trouble after endless failures: 1 / (1 - 0.8). From there, four good calls end it."""
 
 SECONDS_PER_DAY = 86_400
 
@@ -35,7 +36,8 @@ SECONDS_PER_DAY = 86_400
 class CallEvidence:
     """Combined effect of one run's calls on the evidence of their tool.
 
-    It is a linear map of the earlier evidence, so that a store can apply a whole run in one statement without reading first.
+    It is a linear map of the earlier evidence, so that a store can apply a whole run in one statement without reading
+    first.
     """
 
     ok: int = 0
@@ -45,7 +47,7 @@ class CallEvidence:
     gone: int = 0
     """Number of calls of an operation that is gone."""
     kept: float = 1.0
-    """Factor of the earlier evidence: a tool's ``good`` becomes ``kept · good`` plus the field below; ``bad`` likewise."""
+    """Factor of the earlier evidence, to which the two fields below are then added."""
     good: float = 0.0
     """Amount added to the evidence for the tool."""
     bad: float = 0.0
@@ -78,8 +80,8 @@ class CallEvidence:
             bad=RETENTION * self.bad + (not ok),
             slope=_TROUBLE_RETENTION * self.slope,
             rise=_TROUBLE_RETENTION * self.rise + (-1 if ok else 1),
-            # The bounds pass through every step, too. The steps are monotone, so clamping once at the end then equals clamping
-            # after each call.
+            # The bounds pass through every step, too. The steps are monotone, so clamping once at the end then equals
+            # clamping after each call.
             least=_update_trouble(self.least, ok=ok),
             worst=_update_trouble(self.worst, ok=ok),
         )
@@ -124,8 +126,8 @@ def estimate_evidence(count: float) -> float:
 def estimate_live_evidence(facts: ToolFacts, heard: float) -> ToolFacts:
     """Derive live evidence for facts of an older format, which stored counts alone.
 
-    The evidence keeps the proportion of the counts and is scaled down to its limit. Evidence against the tool fades from ``heard`` on, in
-    seconds since 1970.
+    The evidence keeps the proportion of the counts and is scaled down to its limit. Evidence against the tool fades
+    from ``heard`` on, in seconds since 1970.
     """
     good, bad = float(facts.ok), float(facts.transient + GONE_FAILURES * facts.gone)
     scale = min(1.0, MAX_EVIDENCE / (good + bad)) if good + bad else 0.0
@@ -136,8 +138,8 @@ def estimate_live_evidence(facts: ToolFacts, heard: float) -> ToolFacts:
 def compute_remaining_share(last_heard: float, at: float, half_life: float) -> float:
     """Return the share of the evidence against a tool that remains at a given time, by whole days without calls.
 
-    The evidence of a tool in use does not fade: newer calls replace older ones. Evidence for a tool never fades, because a good call after a
-    long silence could then lower its availability.
+    The evidence of a tool in use does not fade: newer calls replace older ones. Evidence for a tool never fades,
+    because a good call after a long silence could then lower its availability.
 
     Args:
         last_heard: Time of the last reported call in seconds since 1970; 0 if unknown, and then nothing fades.
@@ -168,7 +170,7 @@ class WalkEvidence:
     retained: float
     """Share of each strength that remains, before ``gains`` is added."""
     gains: Mapping[ToolId, float]
-    """Strength that each walked target gains. Negative if the walks failed: an existing edge is then lowered, at most to 0."""
+    """Strength that each walked target gains; if negative, an existing edge is lowered, at most to 0."""
     counts: Mapping[ToolId, int]
     """Number of walks to each target, failed ones not counted."""
 
@@ -176,8 +178,8 @@ class WalkEvidence:
 def fold_walks(batch: LiveBatch) -> dict[ToolId, WalkEvidence]:
     """Return the effect of a run's walks on the edges out of each node.
 
-    The walks out of one node count as simultaneous. So the share of an edge never falls if it was the only one walked, and the joint share
-    of several walked edges never falls either.
+    The walks out of one node count as simultaneous. So the share of an edge never falls if it was the only one walked,
+    and the joint share of several walked edges never falls either.
     """
     worth_by_tool = _score_walks(batch)
     walks_from: defaultdict[ToolId, dict[ToolId, tuple[int, float]]] = defaultdict(dict)
@@ -188,8 +190,8 @@ def fold_walks(batch: LiveBatch) -> dict[ToolId, WalkEvidence]:
     for source, targets in walks_from.items():
         total_gain = sum(gain for _, gain in targets.values() if gain > 0)
         retained = RETENTION**total_gain
-        # Sum of the geometric series 1 + r + r² + …: together the walks gain what they would gain one after another. It is
-        # shared equally, so that their order does not matter.
+        # Sum of the geometric series 1 + r + r² + …: together the walks gain what they would gain one after another. It
+        # is shared equally, so that their order does not matter.
         gain_per_walk = (1 - retained) / (1 - RETENTION) / total_gain if total_gain else 0.0
         walks_by_source[source] = WalkEvidence(
             retained,
@@ -202,8 +204,8 @@ def fold_walks(batch: LiveBatch) -> dict[ToolId, WalkEvidence]:
 def _score_walks(batch: LiveBatch) -> dict[ToolId, float]:
     """Return the worth of one walk to each scored or called tool, in [-1, 1]; a tool that is missing counts as 1.
 
-    A tool without a successful call is worth -1, any other its mean score, which is at least 0 in a run that reached ``FINISH``. A negative
-    score of ``FINISH`` itself withdraws the run: its user said that the answer was wrong.
+    A tool without a successful call is worth -1, any other its mean score, which is at least 0 in a run that reached
+    ``FINISH``. A negative score of ``FINISH`` itself withdraws the run: its user said that the answer was wrong.
     """
     is_taken_back = any(tool == FINISH and score < 0 for tool, score in batch.scores)
     reached_finish = not is_taken_back and any(target == FINISH for _, target in batch.transitions)

@@ -20,9 +20,9 @@ def select_with_exploration(
 ) -> list[WeightedEdge]:
     """Return :func:`graph.weights.select_top_candidates`, now and then with an avoided tool put first.
 
-    A tool is avoided if it would rank higher, and among the ``k`` best, without the evidence on its availability. One such tool that is
-    ``safe`` to call is moved to the front, behind pinned ones only. A draw from seed and id decides, true for one seed in ``period`` on
-    average, so that no counter is kept and one run always sees the same list.
+    A tool is avoided if it would rank higher, and among the ``k`` best, without the evidence on its availability. One
+    such tool that is ``safe`` to call is moved to the front, behind pinned ones only. A draw from seed and id decides,
+    true for one seed in ``period`` on average, so that no counter is kept and one run always sees the same list.
     """
     if period < 1:
         raise UsageError(f"period {period}: must be 1 (always) or more")

@@ -15,7 +15,8 @@ T = TypeVar("T")
 def record(cls: type[T]) -> type[T]:
     """Make a slotted dataclass that the type checker treats as frozen.
 
-    Python's own guard makes an object three times as expensive to create, and a neighbour query mostly creates such objects.
+    Python's own guard makes an object three times as expensive to create, and a neighbour query mostly creates such
+    objects.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
@@ -123,7 +124,8 @@ class GraphBatch:
     records: set[str] = field(default_factory=set[str])
     """Keys of the single records counted here; they share one key space with ``key``.
 
-    A store marks them as applied together with ``key``, so that a source that grew, or was cut into other batches, adds only what is new.
+    A store marks them as applied together with ``key``, so that a source that grew, or was cut into other batches, adds
+    only what is new.
     """
 
     def merge(self, other: "GraphBatch") -> None:

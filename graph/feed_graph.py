@@ -1,7 +1,7 @@
 """Graph of the tools that feed one another, reduced to the feeds that make sense in a request.
 
-A coupling score says that a value fits an input. :class:`FeedFilter` also drops feeds of values that were known before the call, and of
-values that fit by name or type but belong to another thing.
+A coupling score says that a value fits an input. :class:`FeedFilter` also drops feeds of values that were known before
+the call, and of values that fit by name or type but belong to another thing.
 """
 
 import re
@@ -186,7 +186,7 @@ class FeedFilter:
         return bool((self._find_kind(ends.source, ends.field) - IDENTITY) & about)
 
     def _has_other_name(self, ends: _FeedEnds, slot: EntitySlot) -> bool:
-        """Return whether the object of a bare ``id``, or its tool, is named after something else than the slot's entity."""
+        """Return whether the object of a bare ``id``, or its tool, is named after another thing than the entity."""
         entity = {word for known in slot.entities for word in known.split()}
         holder_words = _get_holder_words(ends.field.path)
         if holder_words and holder_words[-1] not in _CONTAINER_WORDS:
@@ -258,7 +258,8 @@ class FeedFilter:
     def _find_kind(self, tool: ToolDoc, field: OutputField) -> frozenset[str]:
         """Return the kind of thing that a field's object is, as nouns.
 
-        These are the entities of the object's id, or else the last word of its name, or else the subject of its tool's name.
+        These are the entities of the object's id, or else the last word of its name, or else the subject of its tool's
+        name.
         """
         service = self._get_service(tool)
         slots = (service.resolve_field(tool, one) for one in self._fields[tool.id] if _share_holder(one, field))

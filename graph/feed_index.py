@@ -1,8 +1,8 @@
 """Index of response fields that finds the feeds into a tool's parameters without scoring every pair of tools.
 
-Within a service the index misses nothing: ids are found by their entity, other fields by their words. Of other services it returns only
-fields that can reach :data:`MIN_FOREIGN_SCORE` by the rules of :func:`graph.coupling.score_coupling`, no values that mean nothing outside
-their service, and only the best of many similar fields.
+Within a service the index misses nothing: ids are found by their entity, other fields by their words. Of other services
+it returns only fields that can reach :data:`MIN_FOREIGN_SCORE` by the rules of :func:`graph.coupling.score_coupling`,
+no values that mean nothing outside their service, and only the best of many similar fields.
 """
 
 from collections import defaultdict
@@ -130,7 +130,7 @@ class CommonFields:
         self._wanted: dict[frozenset[str], _WantedFields] = {}
 
     def add(self, producer: ToolDoc, fields: Iterable[OutputField]) -> None:
-        """Add the fields of a tool's response, except those that repeat its inputs or mean nothing to another service."""
+        """Add the fields of a response, except those that repeat inputs or mean nothing to another service."""
         support_words, service_key = get_subject_words(producer.api), get_service_key(producer)
         input_names = {split_words(parameter.name) for parameter in producer.parameters}
         for field in fields:
@@ -187,7 +187,7 @@ MAX_PRODUCERS = 20
 """Maximum number of producers for each parameter of a tool."""
 
 MAX_FIELDS_PER_PRODUCER = 3
-"""Maximum number of fields of each producer that feed an identifying parameter, like ``cast[].id`` and ``crew[].id``."""
+"""Maximum number of a producer's fields that feed one identifying parameter: ``cast[].id`` and ``crew[].id``."""
 
 _MAX_SCORE_GAP = 0.05
 """Maximum difference in score between such a field and its producer's best field."""

@@ -19,7 +19,8 @@ class FieldChoice:
 class FieldChoiceStore(Protocol):
     """Storage of the field choice of each tool.
 
-    ``basis`` is a digest of everything that a choice depends on. A choice stored under another basis is outdated and not returned.
+    ``basis`` is a digest of everything that a choice depends on. A choice stored under another basis is outdated and
+    not returned.
     """
 
     async def recall(self, tool: ToolId, basis: str) -> FieldChoice | None:

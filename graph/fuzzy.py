@@ -1,7 +1,7 @@
 """Tells the inputs that a user can state from those that must be looked up.
 
-Users state names, titles, topics, dates, countries, choices and numbers, but not ids, tokens or coordinates. A tool is *fuzzy* if a call
-needs only what users state; SoAy's term for the functions that can begin a solution.
+Users state names, titles, topics, dates, countries, choices and numbers, but not ids, tokens or coordinates. A tool is
+*fuzzy* if a call needs only what users state; SoAy's term for the functions that can begin a solution.
 """
 
 import re
@@ -142,8 +142,8 @@ def select_user_inputs(
 ) -> tuple[Parameter, ...]:
     """Return the required inputs that a user has to state for a call.
 
-    A default makes a setting optional, but not a subject: a request for the weather of the default city is not the user's request.
-    ``filled`` names inputs that take their values from elsewhere; they are left out.
+    A default makes a setting optional, but not a subject: a request for the weather of the default city is not the
+    user's request. ``filled`` names inputs that take their values from elsewhere; they are left out.
     """
     return tuple(
         parameter
@@ -162,8 +162,8 @@ def _is_about(parameter: Parameter) -> bool:
 def list_input_subsets(tool: ToolDoc, service: ServiceEntities) -> list[tuple[Parameter, ...]]:
     """Return the combinations of inputs with which a user may call a fuzzy tool.
 
-    Each combination holds all required inputs. At most one optional topic is added to them, or two if nothing is required. A tool without
-    required inputs gets at least one of its optional topics, or no input if it has none.
+    Each combination holds all required inputs. At most one optional topic is added to them, or two if nothing is
+    required. A tool without required inputs gets at least one of its optional topics, or no input if it has none.
     """
     required = select_user_inputs(tool, service)
     optional = [

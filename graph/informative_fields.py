@@ -1,6 +1,7 @@
 """Selects the fields of a walk's last response that tell the user something new.
 
-Left out are ids and paging, what the user gave in the request, and what earlier responses of the walk already contained.
+Left out are ids and paging, what the user gave in the request, and what earlier responses of the walk already
+contained.
 """
 
 import re
@@ -80,7 +81,7 @@ _PLACEHOLDER = re.compile(r"key\d+")
 _LAST_LIST = re.compile(r"^(.*\[\])(?:\.|$)")
 
 Key = frozenset[str]
-"""Words of a field's name and of the objects around it, without collective words. Fields with equal words mean the same."""
+"""Words of a field's name and of the objects around it, without collective words. Equal words mean equal fields."""
 
 
 def select_informative_fields(
@@ -117,7 +118,7 @@ def select_informative_fields(
 
 
 def is_redundant(walk: FeedWalk, inputs: Iterable[Parameter], ground: FeedGraph) -> bool:
-    """Return whether the first tool is superfluous, because it feeds the second only what the user gave to the first."""
+    """Return whether the first tool is superfluous because it feeds the second only what the user gave to it."""
     if len(walk.tools) == 1:
         return False
     input_words = {split_words(one.wire_name) for one in inputs}
@@ -182,7 +183,7 @@ def _are_hits(walk: FeedWalk, main: Collection[str], ground: FeedGraph) -> bool:
 
 
 class _KnownFields:
-    """Field names that earlier responses of a walk gave, of the thing that the last tool is called for and of others."""
+    """Field names in a walk's earlier responses, of the thing that the last tool is called for and of others."""
 
     def __init__(self, walk: FeedWalk, main: Collection[str], ground: FeedGraph, *, hits: bool) -> None:
         into = walk.list_feeds_into(walk.tail.id)

@@ -1,7 +1,7 @@
 """Import into the graph: documents first, then blocks of records, each counted and applied as a whole.
 
-The store keeps the key of every record. So an import that was interrupted, is repeated, or whose sources have grown adds
-what is missing and nothing twice. The figures describe the sources, whatever the store held before.
+The store keeps the key of every record. So an import that was interrupted, is repeated, or whose sources have grown
+adds what is missing and nothing twice. The figures describe the sources, whatever the store held before.
 """
 
 import asyncio
@@ -53,7 +53,8 @@ class ImportResult:
     duplicates: list[ToolId] = field(default_factory=list[ToolId])
     """Ids of documents left out because an earlier, different one has the same category, tool set and name.
 
-    Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken input.
+    Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken
+    input.
     """
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
     """Documents that would turn existing tools into other ones."""
@@ -158,7 +159,8 @@ class GraphImporter:
             names: Index of the documents that calls are resolved to.
             count: Counts one block.
             ahead: Number of blocks that are counted while another is applied.
-            spread: Counts the blocks in place of ``count``, which then only repeats blocks that overlap with another import.
+            spread: Counts the blocks in place of ``count``, which then only repeats blocks that overlap with another
+                import.
         """
         blocks = source.blocks()
         done, empty = 0, True
@@ -242,7 +244,7 @@ class GraphImporter:
         self._skip(counted.skipped)
         fresh = counted
         while fresh.batch.records:
-            # Another import may have applied some of these records since they were counted: then count again without them.
+            # Another import may have applied some of these records since they were counted; then count without them.
             applied = await self._time_write(self._store.applied(records))
             if not applied.isdisjoint(fresh.batch.records):
                 fresh = await count(block, names, frozenset(applied))
@@ -253,7 +255,8 @@ class GraphImporter:
     async def _write_block(self, counted: CountedBlock) -> bool:
         """Write a block: recorded calls, solved requests and response shapes first, its counts last.
 
-        Stored counts mark the block as done. If the import is interrupted before, the others are written again, which changes nothing.
+        Stored counts mark the block as done. If the import is interrupted before, the others are written again, which
+        changes nothing.
         """
         if self._recordings is not None and counted.recorded_calls:
             await self._recordings.add(counted.batch.key, counted.recorded_calls)

@@ -22,8 +22,9 @@ _UNSUPPORTED_KEYWORDS = frozenset(
 def sanitize_schema(value: object, keeps_pattern: Callable[[str], bool] = lambda _: True) -> Schema:
     """Return ``value`` reduced to a 2020-12 schema that any validator can apply without fetching or recursing.
 
-    Parts that cannot be kept are left open, so the result never refuses what the original accepts: ``oneOf`` with an open part becomes
-    ``anyOf``, and ``not`` of an open part is dropped. ``keeps_pattern`` decides which regular expressions are kept.
+    Parts that cannot be kept are left open, so the result never refuses what the original accepts: ``oneOf`` with an
+    open part becomes ``anyOf``, and ``not`` of an open part is dropped. ``keeps_pattern`` decides which regular
+    expressions are kept.
     """
     return _SchemaSanitizer(keeps_pattern).sanitize(value, MAX_DEPTH)[0]
 

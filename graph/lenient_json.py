@@ -27,8 +27,8 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 def read_value(text: str) -> JsonValue:
     """Parse the value in a text; return None if there is none, or if it is null.
 
-    Tries JSON, then a Python literal (``{'a': None}``), then JSON that was cut off, of which the complete part is returned. Texts over
-    ``MAX_CHARACTERS`` and values nested deeper than ``MAX_DEPTH`` are not read. Never raises.
+    Tries JSON, then a Python literal (``{'a': None}``), then JSON that was cut off, of which the complete part is
+    returned. Texts over ``MAX_CHARACTERS`` and values nested deeper than ``MAX_DEPTH`` are not read. Never raises.
     """
     if len(text) > MAX_CHARACTERS:
         return None

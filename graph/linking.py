@@ -1,8 +1,9 @@
 """Computes the links of all tools, incrementally: only for tools that changed or that depend on a changed one.
 
-Tools are first marked as pending in the store and then computed in batches, so that the next run continues an interrupted one. The result
-equals that of a full computation, with one exception: similarity lists are not symmetric, so a changed tool is missed as the substitute of
-an unchanged one that lists it among its similar tools but is not listed among those of the changed tool.
+Tools are first marked as pending in the store and then computed in batches, so that the next run continues an
+interrupted one. The result equals that of a full computation, with one exception: similarity lists are not symmetric,
+so a changed tool is missed as the substitute of an unchanged one that lists it among its similar tools but is not
+listed among those of the changed tool.
 """
 
 import asyncio
@@ -117,8 +118,8 @@ async def link_among(
 ) -> int:
     """Link ``tools`` to each other and to ``others`` only, and return how many tools got links.
 
-    Also adds the feeds from ``tools`` into ``others``. Meant for stores whose catalogue takes too long to read; the next :func:`link_tools`
-    treats ``tools`` as changed and computes their full links.
+    Also adds the feeds from ``tools`` into ``others``. Meant for stores whose catalogue takes too long to read; the
+    next :func:`link_tools` treats ``tools`` as changed and computes their full links.
     """
     docs = await graph.get_tools({*tools, *others})
     catalogue = _LinkCatalogue()

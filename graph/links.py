@@ -125,7 +125,8 @@ def collect_tool_ids(links: Sequence[ToolLinks]) -> set[ToolId]:
 def check_links(links: Sequence[ToolLinks], nodes: Collection[ToolId]) -> None:
     """Raise ``UsageError`` for an invalid link.
 
-    Invalid is an end that is not in ``nodes``, a link listed under a tool that is not its own, and a score outside [0, 1].
+    Invalid is an end that is not in ``nodes``, a link listed under a tool that is not its own, and a score
+    outside [0, 1].
     """
     for tool_links in links:
         if any(feed.target != tool_links.tool for feed in tool_links.feeds) or any(

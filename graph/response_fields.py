@@ -50,9 +50,10 @@ class OutputField:
 def output_fields(doc: ToolDoc) -> tuple[OutputField, ...]:
     """Return the scalar fields of a tool's response, in order, at most ``MAX_FIELDS``.
 
-    Reads the learnt response if there is one, else ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``) and then the fields
-    that only ``example_response`` has, since authors forget some in the schema. Broken text is read as far as it is intact. References
-    (``$ref``) are followed within the schema, each at most once along a path.
+    Reads the learnt response if there is one, else ``response_schema`` (JSON Schema, or ToolBench's ``{"code":
+    "int"}``) and then the fields that only ``example_response`` has, since authors forget some in the schema. Broken
+    text is read as far as it is intact. References (``$ref``) are followed within the schema, each at most once along a
+    path.
     """
     if doc.learnt_response:
         return _read_documented_fields(doc.learnt_response, "")
@@ -165,8 +166,8 @@ def _walk_schema(
 ) -> Iterator[OutputField]:
     """Yield the scalar fields that a schema node describes.
 
-    ``budget`` holds the number of nodes that may still be visited, in a list so that all recursive calls reduce the same one. ``followed``
-    are the references on the way to this node, which are not followed again.
+    ``budget`` holds the number of nodes that may still be visited, in a list so that all recursive calls reduce the
+    same one. ``followed`` are the references on the way to this node, which are not followed again.
     """
     budget[0] -= 1
     if not isinstance(node, dict) or depth > _MAX_DEPTH or budget[0] < 0:

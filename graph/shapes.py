@@ -54,7 +54,7 @@ UNKNOWN = JsonShape()
 
 
 def infer_shape(value: JsonValue, depth: int = 8, items: int = 50) -> JsonShape:
-    """Return the shape of a value, down to ``depth`` levels; the shapes of a list's first ``items`` items are merged."""
+    """Return the shape of a value down to ``depth`` levels; of a list the first ``items`` items are merged."""
     match value:
         case dict() if depth:
             fields = {name: infer_shape(one, depth - 1, items) for name, one in value.items()}

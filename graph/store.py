@@ -1,7 +1,7 @@
 """Protocols of the stores: the graph, recorded calls, and choices of response fields.
 
-One contract test suite for each checks all implementations. :mod:`graph.links` and :mod:`graph.dataflow` hold the protocols for links and
-flows.
+One contract test suite for each checks all implementations. :mod:`graph.links` and :mod:`graph.dataflow` hold the
+protocols for links and flows.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -44,8 +44,8 @@ class GraphStore(Protocol):
     async def remove_tools(self, tools: Iterable[ToolId]) -> None:
         """Remove the documents of these tools, with their links; tools without a document are ignored.
 
-        Links of tools that depended on them become pending. The nodes become unresolved and keep their facts, lessons, edges and marks, so that
-        a document that is put again has all of them.
+        Links of tools that depended on them become pending. The nodes become unresolved and keep their facts, lessons,
+        edges and marks, so that a document that is put again has all of them.
         """
         ...
 
@@ -56,7 +56,8 @@ class GraphStore(Protocol):
     async def begin_anew(self, tools: Iterable[ToolId]) -> None:
         """Delete all evidence and links of these tools, because their ids now stand for different tools.
 
-        Ids that are not nodes are ignored. Walk counts and marks of edges stay, since they describe the requests rather than the tools.
+        Ids that are not nodes are ignored. Walk counts and marks of edges stay, since they describe the requests rather
+        than the tools.
         """
         ...
 
@@ -70,7 +71,8 @@ class GraphStore(Protocol):
     async def learn(self, batch: LiveBatch) -> bool:
         """Add what a run taught, once per key: counts, ``q ← γq + Δ``, ``a ← γa ± 1``, and :mod:`graph.evidence`.
 
-        The database computes the sums, so concurrent runs lose nothing of one another. Each tool keeps its last ``MAX_LESSONS`` lessons.
+        The database computes the sums, so concurrent runs lose nothing of one another. Each tool keeps its last
+        ``MAX_LESSONS`` lessons.
         """
         ...
 
@@ -88,7 +90,8 @@ class GraphStore(Protocol):
     async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
         """Pin, mute or ban an edge, or remove its mark (None).
 
-        An edge that was never walked exists only as long as its mark. Raises ``UsageError`` if one of the two tools is not a node.
+        An edge that was never walked exists only as long as its mark. Raises ``UsageError`` if one of the two tools is
+        not a node.
         """
         ...
 
@@ -121,7 +124,7 @@ class GraphStore(Protocol):
         ...
 
     async def out_edges(self, tool: ToolId) -> list[Neighbour]:
-        """Return all edges out of a tool, including those to ``FINISH`` and unresolved tools, by target id. One read."""
+        """Return all edges out of a tool, also to ``FINISH`` and unresolved tools, ordered by target id. One read."""
         ...
 
     async def in_edges(self, tool: ToolId) -> list[Edge]:
@@ -129,7 +132,7 @@ class GraphStore(Protocol):
         ...
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
-        """Return all edges out of or into one of these tools, each once, ordered by (source id, target id). One read."""
+        """Return all edges out of or into these tools, each once, ordered by (source id, target id). One read."""
         ...
 
     async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, ToolNeighbourhood]":
@@ -155,7 +158,8 @@ class GraphStore(Protocol):
     async def restore(self, state: GraphState) -> None:
         """Set facts of nodes, and counts and marks of edges; add the lessons, and mark the keys as applied.
 
-        Used to move a store; applying the same state twice equals applying it once. Ends of edges become nodes; documents stay.
+        Used to move a store; applying the same state twice equals applying it once. Ends of edges become nodes;
+        documents stay.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Finds tools that can replace one another, by similar documents, parameters that can be mapped, and similar responses."""
+"""Finds tools that can replace one another, by their documents, parameters and responses."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -64,9 +64,10 @@ def match_substitute(
 ) -> SubstituteLink | None:
     """Return how ``candidate`` can replace ``tool``, or None if it cannot.
 
-    Both must have side effects, or neither. Every parameter that ``candidate`` requires needs a default or the value of a required one of
-    ``tool``, and every value that ``tool`` requires must be used; secrets are left out of this. Within one tool set, where all documents are
-    similar, the names must agree as well. Between two tool sets, ids can be passed on only if both belong to one service.
+    Both must have side effects, or neither. Every parameter that ``candidate`` requires needs a default or the value of
+    a required one of ``tool``, and every value that ``tool`` requires must be used; secrets are left out of this.
+    Within one tool set, where all documents are similar, the names must agree as well. Between two tool sets, ids can
+    be passed on only if both belong to one service.
     """
     if tool.doc.id == candidate.doc.id or similarity < MIN_SIMILARITY or tool.doc.safe != candidate.doc.safe:
         return None
@@ -104,8 +105,8 @@ def _is_portable(tool: ToolDoc, candidate: ToolDoc, parameters: dict[str, str]) 
 def map_parameters(tool: ToolDoc, candidate: ToolDoc) -> tuple[dict[str, str], float] | None:
     """Map the parameters of ``tool`` to those of ``candidate``; None if a required one is left over.
 
-    Returns the mapping and the mean fit of the candidate's required parameters. A single pair of required parameters that is left over is
-    mapped despite different names.
+    Returns the mapping and the mean fit of the candidate's required parameters. A single pair of required parameters
+    that is left over is mapped despite different names.
     """
     own_parameters = [p for p in tool.parameters if not _is_secret(p)]
     candidate_parameters = [p for p in candidate.parameters if not _is_secret(p)]
@@ -161,7 +162,7 @@ def _score_fit(mine: Parameter, theirs: Parameter) -> float:
 
 
 def _is_exchangeable(mine: Parameter, theirs: Parameter) -> bool:
-    """Return whether two parameters that are left over may mean the same: ``q`` and ``city``, but not an id and a name."""
+    """Return whether two left-over parameters may mean the same: ``q`` and ``city``, but not an id and a name."""
     plain = not (mine.enum or theirs.enum) and _accepts_type(mine.type, theirs.type)
     return (
         plain

@@ -1,8 +1,8 @@
 """Refuses imported documents that would turn an existing tool into a different one, unless a person allows it.
 
-Permissions, keys and evidence belong to a tool's id, so a document that takes the id over would inherit them. The identity of a tool is its
-host, method, credentials, side effect and tool source. A document may change these only with a person's permission, and anything else
-freely.
+Permissions, keys and evidence belong to a tool's id, so a document that takes the id over would inherit them. The
+identity of a tool is its host, method, credentials, side effect and tool source. A document may change these only with
+a person's permission, and anything else freely.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
@@ -107,7 +107,8 @@ class ImportAdmission:
     async def check_duplicates(self, documents: Sequence[ToolDoc], source: str) -> list[ToolId]:
         """Report take-overs among documents whose ids repeat in one import, and return the ids of the harmless others.
 
-        None of these documents is stored. A take-over is refused even with ``replace``, because one permission cannot cover both documents.
+        None of these documents is stored. A take-over is refused even with ``replace``, because one permission cannot
+        cover both documents.
         """
         existing = await self.store.get_tools([document.id for document in documents])
         identical: list[ToolId] = []
@@ -200,8 +201,8 @@ def _remove_mark(tool: ToolDoc) -> ToolDoc:
 def merge_known(document: ToolDoc, old: ToolDoc | None, *, is_different: bool = False) -> ToolDoc:
     """Return the document with the marks and the learnt response of the existing one, ``old``.
 
-    A learnt response is kept only if both documents describe the response alike. If the tool ``is_different``, only a mark that it has side
-    effects is kept.
+    A learnt response is kept only if both documents describe the response alike. If the tool ``is_different``, only a
+    mark that it has side effects is kept.
     """
     if old is None:
         return document

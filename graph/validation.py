@@ -38,8 +38,8 @@ def check_batch(batch: GraphBatch) -> None:
 def check_live_batch(batch: LiveBatch) -> None:
     """Raise ``UsageError`` for a run with invalid evidence.
 
-    Invalid are an empty key, a time without a zone, a decay γ outside (0, 1], a half-life that is not positive and finite, impossible
-    transitions, a score Δ outside [-1, 1], and an outcome of ``FINISH``, which cannot be called.
+    Invalid are an empty key, a time without a zone, a decay γ outside (0, 1], a half-life that is not positive and
+    finite, impossible transitions, a score Δ outside [-1, 1], and an outcome of ``FINISH``, which cannot be called.
     """
     _check_key(batch.key)
     _check_moment(batch.at)
@@ -57,7 +57,7 @@ def check_live_batch(batch: LiveBatch) -> None:
 
 
 def check_state(state: GraphState) -> None:
-    """Raise ``UsageError`` for facts, edges, keys or lessons that no sequence of batches and runs could have produced."""
+    """Raise ``UsageError`` for content that no sequence of batches and runs could have produced."""
     for tool, facts in state.nodes.items():
         counts = (facts.calls, facts.successes, facts.ok, facts.transient, facts.gone)
         if not all(0 <= count <= _MAX_COUNT for count in counts) or facts.successes > facts.calls:

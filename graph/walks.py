@@ -1,7 +1,8 @@
 """Walks: sequences of at most three different tools in which each response feeds the next call.
 
-A walk is a solution in the sense of SoAy (definition 2), without the choice of inputs and outputs. It is *valid* if its first tool takes
-what users state, and *simple* if no tool is called for a value that was known before. A tool with side effects can only end a walk.
+A walk is a solution in the sense of SoAy (definition 2), without the choice of inputs and outputs. It is *valid* if its
+first tool takes what users state, and *simple* if no tool is called for a value that was known before. A tool with side
+effects can only end a walk.
 """
 
 from collections import defaultdict
@@ -112,7 +113,8 @@ class _WalkFinder:
     def _append(self, walk: FeedWalk, target: ToolDoc, way: FeedChoice) -> FeedWalk:
         """Append a tool to a walk.
 
-        An input that no feed of ``way`` fills takes the field that fed an input of the same name before, or else is given by the user.
+        An input that no feed of ``way`` fills takes the field that fed an input of the same name before, or else is
+        given by the user.
         """
         feeds = [*way.feeds, *way.earlier_feeds]
         user_inputs: list[tuple[ToolId, Parameter]] = []
@@ -194,8 +196,8 @@ class _WalkFinder:
     def _is_simple(self, walk: FeedWalk, target: ToolDoc, choice: FeedChoice) -> bool:
         """Return whether the walk's last tool is needed to feed ``target``.
 
-        It is not if every feed of the choice could have come from the object that fed the last tool itself. A tool that lists other things
-        of the same kind is needed nevertheless.
+        It is not if every feed of the choice could have come from the object that fed the last tool itself. A tool that
+        lists other things of the same kind is needed nevertheless.
         """
         into = walk.list_feeds_into(walk.tail.id)
         if not into:

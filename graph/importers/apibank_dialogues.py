@@ -15,7 +15,8 @@ _FIRST_LINE = 1 << 20
 def find_dialogue_files(path: Path) -> Iterator[Path]:
     """Yield the dialogue files of a folder in order: all its JSONL files if any of them is a dialogue, else none.
 
-    The folder may be that of the samples, of a level, or the one above. Broken files are yielded, too, so that they get reported.
+    The folder may be that of the samples, of a level, or the one above. Broken files are yielded, too, so that they get
+    reported.
     """
     root = path / _SAMPLES if (path / _SAMPLES).is_dir() else path
     files = sorted(chain(root.glob("*.jsonl"), root.glob("*/*.jsonl")))

@@ -73,7 +73,8 @@ def _skip_to_item(text: str, position: int, read_more: _ReadMore, *, first: bool
 def _decode_item(text: str, position: int, read_more: _ReadMore, number: int) -> tuple[object, str, int]:
     """Decode the item at a position, and return it with the text and the position after it.
 
-    While the item is incomplete, the text is doubled before the next attempt, so that a long item is decoded only a few times.
+    While the item is incomplete, the text is doubled before the next attempt, so that a long item is decoded only a few
+    times.
     """
     while True:
         try:

@@ -80,8 +80,8 @@ class JsonlLine:
 def read_lines(path: Path) -> Iterator[JsonlLine | SkippedInput]:
     """Yield all lines that are not blank, in order.
 
-    A line longer than the limit is skipped without being held in memory. A truncated archive yields all its complete lines, then
-    a message that says where it ended.
+    A line longer than the limit is skipped without being held in memory. A truncated archive yields all its complete
+    lines, then a message that says where it ended.
     """
     number = 0
     try:

@@ -1,7 +1,8 @@
 """Input schemas of MCP tools as parameters: the fields of all alternatives, and an object for additional ones.
 
-A call sends one object of arguments, so everything that JSON Schema spreads over ``allOf``, ``anyOf``, ``oneOf`` and ``if`` becomes
-one list of parameters. No value that the schema accepts is refused; which fields may be combined is checked by the server.
+A call sends one object of arguments, so everything that JSON Schema spreads over ``allOf``, ``anyOf``, ``oneOf`` and
+``if`` becomes one list of parameters. No value that the schema accepts is refused; which fields may be combined is
+checked by the server.
 """
 
 from collections.abc import Iterable, Sequence

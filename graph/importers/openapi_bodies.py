@@ -61,8 +61,9 @@ def build_body(
 ) -> RequestBody:
     """Build the body of an operation, in the first of JSON, form, multipart, text and binary that it offers.
 
-    Each field of an object becomes one parameter, except read-only ones. A list, a free object, alternatives, a text or a file become one
-    parameter ``body``. ``report_omitted`` is called with the reason if an optional body cannot be sent and is left out.
+    Each field of an object becomes one parameter, except read-only ones. A list, a free object, alternatives, a text or
+    a file become one parameter ``body``. ``report_omitted`` is called with the reason if an optional body cannot be
+    sent and is left out.
 
     Raises:
         UnsupportedError: a body without which the operation has no purpose cannot be written in any of these forms.
@@ -71,7 +72,7 @@ def build_body(
     body = schemas.follow(operation.get("requestBody"))
     content = to_mapping(body.get("content"))
     required = body.get("required") is True
-    # A body is optional by default in OpenAPI, but nobody means an operation that writes a file or text to be called without one.
+    # A body is optional by default in OpenAPI, but an operation that writes a file or text makes no sense without one.
     unstated = "required" not in body and method.lower() in _WRITES
     if not content and not required:
         return RequestBody()
@@ -241,8 +242,8 @@ class _BodyReader:
             if name and self.schemas.follow(given).get("readOnly") is not True
         }
         parameters = [self._read_field(name, given) for name, given in sendable.items()]
-        # The fields of an optional body are optional, too. An upload makes no sense without its file, so its body counts as
-        # required unless the document says otherwise.
+        # The fields of an optional body are optional, too. An upload makes no sense without its file, so its body
+        # counts as required unless the document says otherwise.
         enforces_required = self.required or (self.unstated and any(one.format == "binary" for one in parameters))
         is_single_file = len(parameters) == 1 and parameters[0].format == "binary"
         for one in parameters:
@@ -345,7 +346,7 @@ def _describe_text(plain: str, schema: Schema) -> str:
 
 
 def _choose_style(encoding: Schema, field: Schema, form: BodyType) -> tuple[Style | None, bool | None]:
-    """Return how a field of a form is written: as its encoding says; by default lists are repeated, objects are JSON."""
+    """Return style and ``explode`` of a form field; by default lists are repeated and objects are JSON."""
     style: Any = encoding.get("style")
     if style in ("form", "spaceDelimited", "pipeDelimited", "deepObject"):
         return cast(Style, style), encoding.get("explode", style == "form") is True

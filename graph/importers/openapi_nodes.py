@@ -73,7 +73,7 @@ def copy_duplicate_keys(derived: Schema, source: Schema) -> Schema:
 
 
 def get_duplicate_keys(value: Schema) -> tuple[str, ...]:
-    """Return the keys that the text of a JSON object has twice, except paths; empty for objects that were not parsed."""
+    """Return the keys other than paths that occur twice in the text of a JSON object; empty if it was not parsed."""
     return value.duplicate_keys if isinstance(value, _ObjectWithDuplicateKeys) else ()
 
 
@@ -124,8 +124,9 @@ def _classify_value(value: object) -> JsonType:
 def drop_contradictions(schema: Schema) -> Schema:
     """Return a schema without keywords that exclude each other or its own examples.
 
-    If allowed values contradict the type, the author meant the values: ``true`` under ``type: string`` is a text that YAML read as a
-    boolean, and texts under ``type: array`` are the allowed items. Bounds that cross, or that an example violates, are dropped.
+    If allowed values contradict the type, the author meant the values: ``true`` under ``type: string`` is a text that
+    YAML read as a boolean, and texts under ``type: array`` are the allowed items. Bounds that cross, or that an example
+    violates, are dropped.
     """
     if schema.keys().isdisjoint(_MAY_CONTRADICT):
         return schema
@@ -200,7 +201,8 @@ def _are_crossed(lower: object, upper: object) -> bool:
 def _apply_values(schema: Schema, keyword: str, values: list[Any], kinds: list[str]) -> Schema:
     """Return the schema with allowed values that fit its type.
 
-    The values are moved to the items of an array, or converted to the declared types. If none can be converted, the type is dropped.
+    The values are moved to the items of an array, or converted to the declared types. If none can be converted, the
+    type is dropped.
     """
     if "array" in kinds and not any(isinstance(value, list) for value in values):
         part = to_mapping(schema.get("items"))
@@ -239,7 +241,7 @@ def _convert_value(value: object, kinds: list[str]) -> object:
 
 
 def is_open(schema: Schema) -> bool:
-    """Return whether a schema does not restrict its value. Frameworks write ``{}`` for answers without a declared type."""
+    """Return whether a schema does not restrict its value, like ``{}``, which frameworks write for untyped answers."""
     return all(key in _ANNOTATIONS or key.startswith("x-") for key in schema)
 
 

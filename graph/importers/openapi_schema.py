@@ -25,7 +25,8 @@ MAX_NODES = 600
 MAX_VISITS = 1_500_000
 """Maximum number of schemas visited for one document at full depth, and then as many again at depth ``SHALLOW``.
 
-After that schemas are read without their parts. So the last operations of a huge document lose detail but are still imported.
+After that schemas are read without their parts. So the last operations of a huge document lose detail but are still
+imported.
 """
 SHALLOW = 2
 MAX_TEXT = 500
@@ -66,7 +67,7 @@ class SchemaResolver:
         return self._remaining_visits
 
     def compute_once(self, purpose: str, value: object, make: Callable[[], T]) -> T:
-        """Return the result of ``make``, cached by ``purpose`` and reference if the schema is nothing but a reference."""
+        """Return the result of ``make``, cached by ``purpose`` if the schema is nothing but a reference."""
         schema = to_mapping(value)
         reference = schema.get("$ref")
         if not isinstance(reference, str) or len(schema) != 1:

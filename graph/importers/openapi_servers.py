@@ -13,8 +13,9 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 def build_url(server: str, route: str, *holders: Schema) -> str:
     """Return the URL of an operation: the address of a server joined with the route; empty if no address is known.
 
-    ``holders`` are the operation, its path item and the document, of which the first with any servers counts; the first usable one of these
-    is taken. ``server`` is the base of relative servers. Variables take their default, or the first value of their enum.
+    ``holders`` are the operation, its path item and the document, of which the first with any servers counts; the first
+    usable one of these is taken. ``server`` is the base of relative servers. Variables take their default, or the first
+    value of their enum.
 
     Raises:
         UnsupportedError: servers are named but none can be called; the reason is that of the first.

@@ -1,7 +1,7 @@
 """Format of an export: encodes each kind of item as lines of canonical JSON, and decodes them.
 
-Raise :data:`VERSION` when the meaning of a line changes. Documents leave out fields with default values, so a new field of
-the model that has a default is no such change.
+Raise :data:`VERSION` when the meaning of a line changes. Documents leave out fields with default values, so a new field
+of the model that has a default is no such change.
 """
 
 from collections.abc import Iterable
@@ -35,8 +35,8 @@ VERSION = 6
 READABLE_VERSIONS = (1, 2, 3, 4, 5, 6)
 """Versions that can be read.
 
-Version 2 added marks and lessons, 3 memories and flows, 4 live evidence beside the counts, 5 programs within memories. Version 6 keeps
-programs as solutions.
+Version 2 added marks and lessons, 3 memories and flows, 4 live evidence beside the counts, 5 programs within memories.
+Version 6 keeps programs as solutions.
 """
 
 SOLUTIONS_SINCE = 6

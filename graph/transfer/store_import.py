@@ -160,8 +160,8 @@ async def import_store(
 ) -> int:
     """Fill an empty store with the content of an export, or resume an interrupted import.
 
-    Returns the number of items written. ``recordings`` and the stores in ``companions`` may be None if neither the export nor the store
-    has any. Nothing else may write meanwhile.
+    Returns the number of items written. ``recordings`` and the stores in ``companions`` may be None if neither the
+    export nor the store has any. Nothing else may write meanwhile.
 
     Raises:
         UsageError: the store holds something that is not in the export; nothing was changed.
