@@ -173,7 +173,7 @@ def build_parameter(
 
 
 def make_unique(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """Return the parameters under unique names, required ones first; a second ``id`` of the body becomes ``body_id``."""
+    """Return the parameters under unique names, required ones first; the second ``id`` becomes ``body_id``."""
     by_name: dict[str, Parameter] = {}
     seen_places: set[tuple[str, str]] = set()
     for one in sorted(
