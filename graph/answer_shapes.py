@@ -1,7 +1,7 @@
-"""Structures of tools' answers, learnt from the first answers where a tool's document is silent or wrong.
+"""Learns the structure of tools' answers where their documents say nothing about it, or are wrong.
 
-Only names of fields and types are learnt, never a value. Names that may be data (keys of an object that maps ids, dates or people to
-something) do not belong to a structure and are left out.
+Only field names and types are learnt, never values. An object whose keys may be data, such as ids, dates or names of
+people, counts as a mapping, and its keys are left out.
 """
 
 import re
@@ -16,32 +16,32 @@ from graph.lenient_json import read_value
 from graph.shapes import JsonShape, infer_documented_shape, infer_shape, merge_shapes, read_schema_shape, to_schema
 
 MAX_FIELDS = 300
-"""Maximum number of fields learnt of one tool's answers; fields beyond it are left out."""
+"""Maximum number of fields that are learnt for one tool."""
 MAX_NAMES = 80
-"""Maximum number of names in one object. An object with more is taken for a mapping."""
+"""Maximum number of fields of one object. An object with more counts as a mapping."""
 MAX_DEPTH = 8
 
 _MAX_TEXT = 400_000
 _MIN_SAME_STRUCTURE_FIELDS = 2
-"""Minimum number of fields of equal structure by which an object is taken for a mapping.
+"""Minimum number of fields of equal structure that make an object a mapping.
 
-Two are enough, so that names of people, which would be keys of such an object, are never kept.
+Two are enough, because the keys of such an object might be names of people, which must never be stored.
 """
 _MIN_NUMBER_FIELDS = 3
-"""Minimum number of all-number fields by which an object is taken for a mapping."""
+"""Minimum number of fields that make an object a mapping if all of them are numbers."""
 _NUMBERS = frozenset({"integer", "number"})
 _MAX_NAME_LENGTH = 64
 _MAX_NAME_WORDS = 6
 _MAX_MESSAGE_FIELDS = 2
-"""Maximum number of fields of an answer that is a mere message, which does not show that a document is wrong."""
+"""An answer with so few fields may be a mere message, and does not prove a document wrong."""
 _DATA = re.compile(r"^\W*\d[\d\s.,:/TZ+-]*$|\d{5}|.@.|://|(?:(?:\d[^\W\d_]|[^\W\d_]\d)\w*){3}")
-"""Names that are data: numbers, dates, addresses, identifiers."""
+"""Matches names that are data: numbers, dates, addresses and ids."""
 
 
 def infer_answer_shape(text: str, arguments: Collection[JsonValue] = ()) -> JsonShape | None:
-    """Return the structure of an answer, or None if it is no JSON or has no structure.
+    """Return the structure of an answer, or None if it is no JSON, an error, or without structure.
 
-    ``arguments``: scalars that the call was made with; names in the answer that repeat one of them may be data.
+    ``arguments`` are the scalars of the call's arguments; a field name that repeats one of them may be data.
     """
     if len(text) > _MAX_TEXT or text.lstrip()[:1] not in ("{", "["):
         return None
@@ -78,10 +78,10 @@ def _unwrap_answer(value: JsonValue) -> JsonValue:
 
 
 def update_learnt_response(doc: ToolDoc, shapes: Sequence[JsonShape]) -> ToolDoc:
-    """Return the document with what these answers teach about its response; the same object without anything new.
+    """Return the document with its response structure updated from these answers; ``doc`` itself if nothing is new.
 
-    An answer that has a field of the documented response shows that the document is right: nothing is learnt then, and what was
-    learnt before is dropped.
+    An answer with any of the documented fields confirms the document. Nothing is learnt then, and what was learnt
+    before is dropped.
     """
     documented = infer_documented_shape(doc)
     documented_names = _collect_names(documented)
@@ -97,10 +97,7 @@ def update_learnt_response(doc: ToolDoc, shapes: Sequence[JsonShape]) -> ToolDoc
 
 
 def contradicts_document(doc: ToolDoc, answer: JsonShape) -> bool:
-    """Return whether an answer from which a structure was learnt shows that the document is wrong.
-
-    False if the document only leaves the structure open.
-    """
+    """Return whether an answer that was learnt from contradicts the document, rather than filling a gap in it."""
     documented = infer_documented_shape(doc)
     return bool(_collect_names(documented)) or (documented.is_known and documented.kinds.isdisjoint(answer.kinds))
 
@@ -120,9 +117,9 @@ def _collect_names(shape: JsonShape) -> frozenset[str]:
 
 
 def _remove_data_names(shape: JsonShape, argument_words: frozenset[str]) -> JsonShape:
-    """Return a shape without names that are data.
+    """Return a shape in which every object whose names are data is a mapping.
 
-    ``argument_words``: values and words of the call's arguments, in lower case.
+    ``argument_words`` are the values of the call's arguments and their words, in lower case.
     """
     fields = {name: _remove_data_names(part, argument_words) for name, part in shape.fields.items()}
     items = _remove_data_names(shape.items, argument_words) if shape.items else None
@@ -157,7 +154,7 @@ def _is_data_name(name: str) -> bool:
 
 
 def _merge_structures(first: JsonShape, second: JsonShape) -> JsonShape:
-    """Merge two structures; two objects without a common field are taken for mappings."""
+    """Merge two structures; objects without a common field, and with fields of one kind, become mappings."""
     disjoint = (
         bool(first.fields and second.fields)
         and first.fields.keys().isdisjoint(second.fields)
@@ -192,7 +189,7 @@ def _to_mapping(shape: JsonShape) -> JsonShape:
 def _limit_fields(shape: JsonShape, remaining: list[int]) -> JsonShape:
     """Return a shape cut to the number of fields remaining, outer fields first.
 
-    ``remaining``: a list with that number, reduced in place so that it is shared by the whole recursion.
+    ``remaining`` holds that number in a list, so that all recursive calls reduce the same one.
     """
     # All fields of this object are counted before any of their parts, so that outer fields are kept first.
     names = list(shape.fields)[: max(remaining[0], 0)]

@@ -1,4 +1,4 @@
-"""Parts of a tool's availability, as text, and its development run by run."""
+"""Explains a tool's availability: its parts, as numbers and text, and its history run by run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,28 +24,28 @@ from graph.weights import (
 
 @dataclass(frozen=True, slots=True)
 class AvailabilityParts:
-    """The parts of an availability, which is ``long_run`` times ``of_late``."""
+    """Parts of an availability, which is the product of ``long_run`` and ``of_late``."""
 
     counted: float
     """Number of imported calls that count."""
     good: float
-    """Live evidence for the tool as it counts now; ``bad`` is that against it."""
+    """Live evidence for the tool."""
     bad: float
+    """Live evidence against the tool, as faded by now."""
     left: float
     """Share of the evidence against the tool that remains; 1: nothing has faded."""
     silent: float | None
-    """Days since its calls were last reported; None: never, or unknown."""
+    """Days since its calls were last reported; None if never, or unknown."""
     long_run: float
+    """Smoothed share of good calls (:func:`graph.weights.compute_long_run_availability`)."""
     of_late: float
+    """Factor for recent failures in a row (:func:`graph.weights.compute_recent_factor`); 1 without any."""
 
 
 def split_availability(
     facts: ToolFacts, parameters: WeightParameters, now: float | None = None
 ) -> AvailabilityParts | None:
-    """Return the parts of a tool's living availability.
-
-    None without evidence, and for the thesis's form, which has no such parts.
-    """
+    """Return the parts of a tool's living availability; None without evidence, and for the thesis's form."""
     now = to_timestamp() if now is None else now
     if parameters.form != "living" or compute_availability(facts, parameters, now) is None:
         return None
@@ -76,8 +76,8 @@ def replay_availability(
 ) -> dict[str, float]:
     """Return the availability after each run that called the tool, by the run's key.
 
-    It goes back as far as ``lessons`` (newest first), which are replayed. If older ones are no longer kept, what they left is the
-    difference between the replayed evidence and today's.
+    The ``lessons`` (newest first) are replayed on top of the evidence before them. If the store has dropped older
+    lessons, that evidence is reconstructed from today's.
     """
     calling_lessons = [lesson for lesson in reversed(lessons) if lesson.outcomes]
     replayed_facts = (
@@ -104,13 +104,16 @@ def apply_lesson(facts: ToolFacts, lesson: ToolLesson, parameters: WeightParamet
 def _reconstruct_earlier_facts(
     facts: ToolFacts, calling_lessons: Sequence[ToolLesson], parameters: WeightParameters
 ) -> ToolFacts:
-    """Return the evidence that these lessons turn into today's, without trouble, which their first ones determine."""
+    """Return the evidence from which these lessons lead to today's facts.
+
+    Trouble is left at 0: it fades so fast that the first lessons determine it.
+    """
     replayed_facts, retained, unfaded = ToolFacts(facts.calls, facts.successes), 1.0, 1.0
     for lesson in calling_lessons:
         unfaded *= compute_remaining_share(replayed_facts.heard, to_timestamp(lesson.at), parameters.half_life)
         retained *= CallEvidence.from_outcomes(lesson.outcomes).kept
         replayed_facts = apply_lesson(replayed_facts, lesson, parameters)
-    # Lessons with very many calls leave next to nothing of older evidence: no division by (almost) zero.
+    # Lessons with very many calls retain next to nothing of older evidence. The bound avoids a division by almost zero.
     least = RETENTION ** (20 * MAX_LESSONS)
     good = (facts.good - replayed_facts.good) / max(retained, least)
     bad = (facts.bad - replayed_facts.bad) / max(retained * unfaded, least)

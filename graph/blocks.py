@@ -1,9 +1,10 @@
-"""Blocks: the picklable pieces in which sources are counted and applied, also by other processes.
+"""Blocks: the picklable pieces of a source that are counted, possibly in other processes, and applied one by one.
 
-Every record has a key, the hash of its content, and a block's batch names the keys of its records. So a source that was
-imported before, in whole or in part, in this order or another, adds only what is new. The key is made of:
+Every record has a key, and the batch of a block lists the keys of its records. So a source that was imported before, in
+whole or in part and in any order, adds only what is new. The key is made of:
 
-- for a line: its bytes, and how often the same line stood above it in its file (a file may repeat itself; two files may not);
+- for a line: its bytes, and how often the same line occurred before in its file (a file may repeat a line; the same
+  line of two files is one record);
 - for a file of a folder: its group's and its own name, its size and its checksum.
 """
 

@@ -24,11 +24,10 @@ RawCall = tuple[str, ToolId, RecordedOutcome]
 
 
 def clean(steps: Sequence[RawCall], finish: TrajectoryEnd) -> list[ToolId] | DropReason:
-    """Return the nodes of the cleaned path in order, each once, or why the trajectory is dropped.
+    """Return the nodes of the cleaned path in order, each once, or the reason why the trajectory is dropped.
 
-    The ending is judged first, then the number of raw calls (failed ones and pseudo-tools included). Failed calls and
-    pseudo-tools are then removed; of repeated calls to one API the last stays, which by then did not fail. A call of
-    unknown outcome stays.
+    The ending is checked first, then the number of raw calls, failed ones and pseudo-tools included. Failed calls and
+    pseudo-tools are then removed, and of several calls of one API only the last is kept. Calls of unknown outcome stay.
     """
     if finish in _DROPPED_ENDINGS:
         return _DROPPED_ENDINGS[finish]

@@ -1,6 +1,7 @@
-"""Counting of trajectories and recorded calls into a ``GraphBatch``.
+"""Counts trajectories and recorded calls into a ``GraphBatch``, after cleaning them (thesis 3.3.2).
 
-Pure; merging the results of parts is associative.
+Cleaning decides which trajectories, and which of their calls, transitions are counted from. Pure functions; merging the
+results of parts is associative.
 """
 
 from collections import Counter
@@ -14,7 +15,7 @@ from graph.facts import GraphBatch
 from graph.function_names import NameIndex, ResolvedName
 
 _OK, _FAILED = RecordedOutcome.OK, RecordedOutcome.FAILED
-"""Bound once: looking up a member of an enumeration costs more than counting it."""
+"""Bound once, because looking up a member of an enumeration takes longer than counting a call."""
 
 
 class CallCounts(TypedDict):
@@ -30,7 +31,7 @@ class CallCounts(TypedDict):
 
 @dataclass(slots=True)
 class ImportTally:
-    """Counts of all that was read, whether it is new to the store or not."""
+    """Counts of everything that was read, whether or not it is new to the store."""
 
     trajectories: int = 0
     kept: int = 0
@@ -67,7 +68,7 @@ class ImportTally:
         )
 
     def note(self, name: ResolvedName, label: str) -> None:
-        """Count a call whose name was not simply that of one document; the report lists it by ``label``."""
+        """Count a call whose name does not simply match one document; the report lists it under ``label``."""
         if name.how == "unresolved":
             self.unresolved[label] += 1
         elif name.how == "ambiguous":
@@ -81,8 +82,9 @@ def count_trajectory(
 ) -> tuple[ToolId, ...]:
     """Add one trajectory and return its cleaned path, empty if the trajectory is dropped.
 
-    Every call node gives evidence, the cleaned path gives transitions; its last node is linked to ``FINISH``. A call that
-    failed by its caller's fault, or whose outcome is unknown, is no evidence. Unresolved names are counted under ids of their own.
+    Every call node gives evidence, the cleaned path gives transitions; its last node is linked to ``FINISH``. A call
+    that failed by its caller's fault, or whose outcome is unknown, is no evidence. Unresolved names are counted under
+    ids of their own.
     """
     for call in trajectory.attempts:
         name = names.resolve(call.function, call.category, call.toolset)

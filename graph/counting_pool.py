@@ -1,4 +1,4 @@
-"""Counts blocks in several processes with the same function as in one, so with the same result."""
+"""Counts blocks in several worker processes, by the same function as in one process."""
 
 import asyncio
 import signal
@@ -26,7 +26,7 @@ async def open_counting_pool(names: NameIndex, workers: int) -> AsyncGenerator[C
 
     Lines are counted here, since that is cheaper than sending them.
     """
-    # Making a pool, and starting a process and handing it the names, take a moment, which belongs in a thread.
+    # Creating a pool, starting processes and sending them the names block for a moment, hence the threads.
     pool = await asyncio.to_thread(
         ProcessPoolExecutor, workers, mp_context=get_context("spawn"), initializer=_initialise_worker, initargs=(names,)
     )
@@ -51,7 +51,8 @@ async def open_counting_pool(names: NameIndex, workers: int) -> AsyncGenerator[C
 def _submit(pool: ProcessPoolExecutor, block: Block, applied: frozenset[str]) -> Future[CountedBlock]:
     """Submit a block with SIGINT blocked.
 
-    The first call starts the processes, which inherit this thread's signal mask; Ctrl-C therefore cannot reach them half-started.
+    The first call starts the processes, which inherit this thread's signal mask; Ctrl-C therefore cannot reach them
+    half-started.
     """
     previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -1,4 +1,4 @@
-"""Couplings: how well a field of one tool's response fills a parameter of another (SoAy, definition 1)."""
+"""Scores how well a response field of one tool fits a parameter of another (a coupling; SoAy, definition 1)."""
 
 import re
 from collections import defaultdict
@@ -34,7 +34,7 @@ VAGUE_WORDS = frozenset(
         "category", "source", "from", "to", "version", "total", "success", "error", "size", "sort", "order", "token",
     }
 )  # fmt: skip
-"""Words that say little of a value on their own."""
+"""Words that say little about a value on their own."""
 _VERBS = frozenset(
     {"get", "search", "list", "find", "fetch", "create", "add", "show", "by", "for", "of", "the", "all", "api"}
 )
@@ -48,14 +48,14 @@ _KIND_OF = {
     "sym": "symbol",
     "ticker": "symbol",
 }
-"""Field names that are a kind of what a parameter is named after, or a short form of its name."""
+"""One-word field names with the more general word, or the full word, by which parameters ask for them."""
 
 _NOTATION_WORDS = frozenset({"code"})
-"""Words for how a thing is written down: a ``currency_code`` fits where a currency is asked for."""
+"""Words for the notation of a thing: a ``currency_code`` fits where a currency is wanted."""
 
 
 _DAY_WORDS = frozenset({"date"})
-"""Words that are vague as a name but not as a value: only days are written as days."""
+"""Words that are vague as a name although their values are unmistakable: only a date looks like a date."""
 
 _MIN_FLOW_SHARE = 0.5
 """Minimum share of recorded calls that took the parameter from a field for the field to count as known."""
@@ -67,7 +67,7 @@ _DESCRIPTION_FACTOR = 0.9
 """Factor for a coupling whose entity is known only from a description."""
 
 _UNKNOWN_ENUM_FACTOR = 0.6
-"""Score of an example that may be none of the values that a parameter allows: these are chosen, not looked up."""
+"""Factor for a parameter with an enum when the field's values are unknown: enum values are chosen, not looked up."""
 
 _OTHER_SPELLING_FACTOR = 0.9
 """Factor for a coupling whose sides are spelt differently: a ``uri`` and an ``href`` are both addresses."""
@@ -92,19 +92,20 @@ def score_coupling(
 ) -> float:
     """Score in [0, 1] how well a field of ``producer``'s response fits ``parameter`` (of ``consumer``, if given).
 
-    In this order: an administrator's mark decides; then recorded calls that took the parameter from this field; then a link that a
-    store holds. Within a ``service``, a field that identifies something fits an input that asks for the same form of the same entity,
-    and nothing else. Elsewhere the score is the product of three factors, each in [0, 1]:
+    The first of these that applies decides: an administrator's mark; recorded calls that took the parameter from this
+    field; a stored link. Within a ``service``, a field that identifies something then fits only inputs for the same
+    form of the same entity. Everywhere else the score is the product of three factors, each in [0, 1]:
 
     - *name*: 1 for the same words; 0.95, 0.85 or 0.7 if the field lacks words of the parameter that its holder, the
-      producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and likewise the other way
-      round; a vague word alone (``id``, ``name_score``, ``status``) needs such support on both sides; else the share of
-      common words, times 0.6, if the last words agree;
+      producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and likewise the other
+      way round; a vague word alone (``id``, ``name_score``, ``status``) needs such support on both sides; else the
+      share of common words, times 0.6, if the last words agree;
     - *type*: 1 for the same type, 0.95 if one converts to the other without loss, 0.5 if unsure, 0 for structures;
-    - *example*: 1, or less if the field's example is outside the parameter's enum, or lacks the prefix of the parameter's ids.
+    - *example*: 1, or less if the field's example is outside the parameter's enum, or lacks the prefix of the
+      parameter's ids.
 
-    The same telling example on both sides adds 0.15. A field that only repeats the producer's input counts less; with
-    ``echoes=False`` it counts nothing outside a list, because whoever has it there had it before the call.
+    The same distinctive example on both sides adds 0.15. A field that only repeats an input of the producer counts
+    less, and with ``echoes=False`` not at all outside a list, because its value was known before the call.
     """
     marked_score = _get_marked_score(field, producer, parameter, consumer)
     if marked_score is not None:
@@ -129,7 +130,7 @@ def score_coupling(
 
 
 def _get_link_score(field: OutputField, producer: ToolDoc, parameter: Parameter) -> float:
-    """Return the score of the stored link, computed with all tools of the service in sight; 0 if there is none."""
+    """Return the score of the stored link, which was computed with all tools of the service; 0 if there is none."""
     scores = (link.score for link in parameter.filled if link.source == producer.id and link.field == field.path)
     return next(scores, 0.0)
 
@@ -151,7 +152,7 @@ def _score_by_entity(
     consumer: ToolDoc | None,
     service: ServiceEntities | None,
 ) -> float | None:
-    """Score a field by its entity; None if the entity is not known of both sides."""
+    """Score a field by its entity; None if the entity of either side is unknown or not decisive."""
     if consumer is None or service is None:
         return None
     input_slot = service.resolve_input(consumer, parameter)
@@ -179,7 +180,7 @@ def _repeats_input(field: OutputField, producer: ToolDoc) -> bool:
 
 
 def _is_setting(parameter: Parameter) -> bool:
-    """Return whether an input says how to answer, not about what: a flag, or an optional number like ``page``."""
+    """Return whether an input is a setting rather than a subject: a flag, or an optional number like ``page``."""
     if parameter.type == "boolean":
         return True
     name_words = frozenset(split_words(parameter.name))
@@ -201,8 +202,8 @@ def find_couplings(
 ) -> list[FieldCoupling]:
     """Return the fields with a score of at least :data:`MIN_COUPLING_SCORE`, best first.
 
-    Ties go to the shallower, then the earlier field. ``service``: what is known of the service that both tools belong to; without it,
-    only the two tools are considered.
+    Ties go to the shallower, then the earlier field. ``service``: what is known of the service that both tools belong
+    to; without it, only the two tools are considered.
     """
     if service is None and consumer is not None and get_service_key(producer) == get_service_key(consumer):
         service = ServiceEntities([(producer, fields), (consumer, output_fields(consumer))], complete=False)
@@ -226,7 +227,7 @@ def find_couplings(
 def find_best_field(
     producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None, *, echoes: bool = True
 ) -> FieldCoupling | None:
-    """Return the documented field of ``producer`` that fits best, or None if none reaches :data:`MIN_COUPLING_SCORE`."""
+    """Return the response field of ``producer`` that fits best; None below :data:`MIN_COUPLING_SCORE`."""
     fitting = find_couplings(output_fields(producer), producer, parameter, consumer, echoes=echoes)
     return fitting[0] if fitting else None
 
@@ -255,13 +256,13 @@ def _index_by_word(fields: tuple[OutputField, ...]) -> dict[str, tuple[OutputFie
 
 
 def get_field_words(field: OutputField) -> tuple[str, ...]:
-    """Return the words that name a field: its own, or those of the list that holds it."""
+    """Return the words that name a field: its own, or those of the list around a nameless item."""
     return resolve_alias(split_words(field.name) or field.holder)
 
 
 @lru_cache(maxsize=8192)
 def get_subject_words(api: str) -> frozenset[str]:
-    """Return what a tool is about, by its name without verbs: ``getCoauthors`` → coauthor."""
+    """Return the words of a tool's name without verbs: ``getCoauthors`` → coauthor."""
     return frozenset(split_words(api)) - _VERBS
 
 
@@ -290,7 +291,7 @@ def _score_name(
     if own_set == wanted_set == _DAY_WORDS:
         return 0.65
     if own_set == wanted_set and consumer is not None and not consumer.safe and not wanted_set & IDENTITY:
-        return 0.0  # the ``name`` of what a call creates is no existing thing's name
+        return 0.0  # the ``name`` of a thing to be created is not that of an existing thing
     supply_score = _score_supplied_words(lacking, holder, producer, near=near) if lacking else 1.0
     unexplained_words = surplus or (
         frozenset(holder) | get_subject_words(producer.api) if wanted_set <= VAGUE_WORDS else surplus
@@ -330,10 +331,10 @@ def find_head_word(name_words: tuple[str, ...]) -> str:
 
 
 def _score_supplied_words(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc, *, near: bool) -> float:
-    """Score whether the words that the field's own name lacks are supplied by its holder or its tool.
+    """Score whether the holder or tool of a field supplies the words that the field's own name lacks.
 
-    A mere mention in the text of a tool of another set (not ``near``) counts too little to couple: everybody's ``id`` would be
-    everybody's.
+    A mere mention in the text of another service's tool (``near`` is false) scores too low for a coupling. Otherwise
+    every ``id`` would fit everywhere.
     """
     if lacking <= set(holder):
         return 0.95
@@ -346,9 +347,9 @@ def _score_supplied_words(lacking: frozenset[str], holder: tuple[str, ...], prod
 def _score_requested_words(
     surplus_words: frozenset[str], parameter: Parameter, consumer: ToolDoc | None, *, exact: bool
 ) -> float:
-    """Score whether the parameter's description or its tool mentions what the field adds to the parameter's name.
+    """Score whether the parameter's description or tool mentions the words that only the field's name has.
 
-    ``exact``: all words must be mentioned; else any of them is enough.
+    With ``exact`` all words must be mentioned, otherwise any of them is enough.
     """
     described = extract_words(parameter.description)
     about = (get_subject_words(consumer.api) | extract_words(consumer.description)) if consumer else frozenset[str]()
@@ -401,7 +402,7 @@ Basis = Literal["said", "recorded", "entity", "names"]
 def find_basis(
     field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc, service: ServiceEntities | None
 ) -> Basis:
-    """Return the first judgement of :func:`score_coupling` that decided."""
+    """Return which of the rules of :func:`score_coupling` decided."""
     if _get_marked_score(field, producer, parameter, consumer) is not None:
         return "said"
     if _get_recorded_score(field, producer, parameter):

@@ -1,6 +1,6 @@
-"""Data flow between recorded calls (SoAy, definition 1).
+"""Data flow between recorded calls: which arguments came from which fields of earlier answers (SoAy, definition 1).
 
-An argument was taken from an earlier answer of the same trajectory if that answer held its value.
+An argument counts as taken from an earlier answer of the same trajectory if that answer contains its value.
 """
 
 import re
@@ -15,8 +15,11 @@ from domain.tool import Flow, ToolDoc, ToolId
 from domain.trajectory import RecordedOutcome, TakenValue
 
 _MAX_LEAVES = 2_000
+"""Scalars of one answer that are searched."""
 _MAX_TEXT = 200_000
+"""Characters of a longer text are not parsed."""
 _MIN_LENGTH = 2
+"""Minimum characters of a value. Shorter ones occur anywhere by chance."""
 _MAX_DEPTH = 8
 
 
@@ -72,21 +75,21 @@ class FlowStore(Protocol):
         ...
 
     async def forget(self, tools: Iterable[ToolId]) -> None:
-        """Drop what was taken from these tools' answers, and what they took. Keys stay: nothing is counted again."""
+        """Delete the flows out of and into these tools. The keys stay, so that nothing is counted again."""
         ...
 
     async def find_flows_into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
-        """Return what is known of the arguments of these tools, most frequent first."""
+        """Return the flows into the parameters of these tools, most frequent first."""
         ...
 
     async def list_keys(self, after: str, limit: int) -> list[str]:
-        """Return a page of the counted keys in order, beginning behind ``after`` (empty: from the first)."""
+        """Return a page of the counted keys in order, starting after ``after``, or with the first if that is empty."""
         ...
 
     async def list_counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
-        """Return a page of the counts in the order of target, parameter, source, beginning behind ``after``.
+        """Return a page of the counts in the order of :attr:`FlowCount.sort_key`, starting after ``after``.
 
-        Three empty texts: from the first.
+        Three empty texts start with the first.
         """
         ...
 
@@ -102,7 +105,7 @@ class FlowStore(Protocol):
 def find_taken_arguments(request: str, calls: Sequence[ObservedCall]) -> list[TakenValue]:
     """Return what each successful call took from the nearest earlier answer that held the value.
 
-    Values that the request itself says do not count as taken.
+    Values that the request itself contains do not count as taken.
     """
     taken_arguments: list[TakenValue] = []
     answers: list[tuple[ToolId, dict[str, list[str]]]] = []
@@ -144,9 +147,9 @@ def add_flows(tool: ToolDoc, flows: Sequence[KnownFlow]) -> ToolDoc:
 
 
 def _to_comparable(value: JsonValue) -> str | None:
-    """Return a value in the form in which values are compared, or None if it says too little.
+    """Return a value as normalised text for comparison.
 
-    Booleans, structures, and single characters and digits say too little.
+    Returns None for booleans, lists, objects and single characters, whose repetition proves nothing.
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None

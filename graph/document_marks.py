@@ -1,6 +1,6 @@
-"""Feeds that an administrator adds or forbids, kept in the document of the tool they lead into.
+"""Administrators' corrections of links: feeds to add or forbid, and entities of parameters and fields.
 
-They are applied at once.
+They are stored as marks in the tool's document, and applied to the stored links at once.
 """
 
 from domain.errors import UsageError
@@ -14,7 +14,8 @@ from graph.response_fields import output_fields
 async def mark_feed(graph: LinkedGraph, target: ToolId, mark: FeedMark, *, clear: bool = False) -> None:
     """Mark that a field fills a parameter of ``target``, or never does; with ``clear`` remove the mark.
 
-    The stored feeds are corrected at once. What a removed mark had forbidden comes back when links are next computed.
+    The stored feeds are corrected at once. A feed that a removed mark had forbidden returns when links are next
+    computed.
 
     Raises:
         UsageError: one of the tools has no document, the target has no such parameter, or there is no mark to remove.

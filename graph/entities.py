@@ -1,9 +1,9 @@
-"""Entities that the inputs and fields of a service's tools identify.
+"""Finds the entities that the inputs and response fields of a service's tools identify.
 
-``movie_id`` and the ``id`` of each of the ``results`` of ``/search/movie`` both identify a movie. A service names its entities itself,
-by what its paths and inputs identify (``/artists/{id}``, ``artist_ids``). Everything else is matched against these: what holds a field,
-what its schema calls the holder, the path, words of a description, and, if no name tells, the names of the neighbouring fields: what
-looks like a person everywhere else is one where it is called ``cast``.
+``movie_id`` and the ``id`` of each of the ``results`` of ``/search/movie`` both identify a movie. The names of a
+service's entities come from its paths and inputs (``/artists/{id}``, ``artist_ids``). A field is matched against them
+by the name of the object that holds it, the object's schema, the path and the description. If none of these helps, the
+names of the object's fields decide: an item of ``cast`` with the fields of a person is a person.
 """
 
 import re
@@ -29,33 +29,37 @@ from graph.lenient_json import read_value
 from graph.response_fields import OutputField, output_fields
 
 ServiceMembers = Iterable[tuple[ToolDoc, tuple[OutputField, ...]]]
+"""Tools of one service, each with the fields of its response."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntitySlot:
-    """The entities that a value may identify, and the form in which it does."""
+    """What a value identifies: one of several possible entities, by its id, name or another form."""
 
     entities: frozenset[str]
+    """The possible entities, as nouns: ``movie``, ``line item``."""
     form: str
-    """Word of the form: ``id``, ``url``, ``name`` and so on."""
+    """Standard word of the form: ``id``, ``url``, ``name`` and so on."""
     spelling: str = ""
     """The form as the name spells it: ``uid`` for ``id``."""
     explicit: bool = True
-    """True if a name, a path or a schema says so; False if only a description does."""
+    """True if a name, a path or a schema tells the entity; False if only a description does."""
 
 
 @dataclass(frozen=True, slots=True)
 class IdentifiedEntities:
-    """The entities that a tool identifies in its inputs, and in its response."""
+    """The entities of a tool."""
 
     takes: frozenset[str]
+    """Entities that its inputs identify."""
     gives: frozenset[str]
+    """Entities that its response fields identify."""
 
 
 def find_entities(docs: Iterable[ToolDoc]) -> dict[ToolId, IdentifiedEntities]:
-    """Return the entities of tools.
+    """Return the entities of each tool.
 
-    The more tools of a service are given at once, the better, because they name one another's entities.
+    Pass as many tools of a service at once as possible, because they name one another's entities.
     """
     members: defaultdict[tuple[str, str], list[tuple[ToolDoc, tuple[OutputField, ...]]]] = defaultdict(list)
     for doc in docs:
@@ -86,23 +90,23 @@ def list_part_names(json_schema: str | None) -> Iterable[str]:
 
 
 def _build_slot(entity: str, name_words: Noun, spelling: str) -> EntitySlot:
-    """Build the slot of an entity that people named, in the form that the name tells, else ``id``."""
+    """Build the slot of an entity that an administrator marked; its form is the name's last word, or ``id``."""
     return EntitySlot(
         frozenset({entity}), name_words[-1] if name_words and name_words[-1] in IDENTIFYING_WORDS else "id", spelling
     )
 
 
 def _get_spelling(name: str) -> str:
-    """Return the last piece of a name as it is written, in the singular."""
+    """Return the last word of a name as it is written, without a plural s."""
     pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
     return pieces[-1].lower().removesuffix("s") if pieces else ""
 
 
 class ServiceEntities:
-    """The tools of one service, their entities, and what each of their inputs and fields identifies.
+    """Resolves the inputs and response fields of one service's tools to the service's entities.
 
-    ``complete``: the tools are all tools of the service, so a field of no known entity belongs to another one; of a few tools that
-    cannot be said.
+    ``complete`` says that these are all tools of the service. Only then does an object of an unknown name count as an
+    entity of its own.
     """
 
     def __init__(self, members: ServiceMembers, *, complete: bool = True) -> None:
@@ -117,7 +121,7 @@ class ServiceEntities:
     # -- entities of inputs
 
     def resolve_input(self, doc: ToolDoc, parameter: Parameter) -> EntitySlot | None:
-        """Return what an input identifies; None if nothing."""
+        """Return what an input identifies, by an administrator's mark, its name, path or description; else None."""
         name_words = split_words(parameter.wire_name)
         if (mentioned := self._get_marked_entity(doc, parameter.name)) is not None:
             return _build_slot(mentioned, name_words, _get_spelling(parameter.wire_name))
@@ -162,7 +166,10 @@ class ServiceEntities:
         return frozenset({noun}) if noun is not None else frozenset()
 
     def _resolve_listed(self, name_words: Noun, parameter: Parameter) -> EntitySlot | None:
-        """Return the slot of a list input like ``tracks``: objects with a ``uri`` each, or ids, as its description says."""
+        """Return the slot of an input named after an entity, like ``tracks``, or None if it takes no ids of it.
+
+        The form is that of an identifying field in its schema, or else a form that its description mentions.
+        """
         noun = self._vocabulary.find_entity(strip_role_words(name_words))
         if noun is None:
             return None
@@ -190,7 +197,7 @@ class ServiceEntities:
     # -- entities of fields
 
     def resolve_field(self, doc: ToolDoc, field: OutputField) -> EntitySlot | None:
-        """Return what a field identifies; None if nothing."""
+        """Return what a response field identifies, or None. An administrator's mark decides, then the names."""
         name_words = split_words(field.name)
         if (marked_entity := self._get_marked_entity(doc, field.path)) is not None:
             return _build_slot(marked_entity, name_words, _get_spelling(field.name))
@@ -213,7 +220,7 @@ class ServiceEntities:
         )
 
     def is_echo(self, doc: ToolDoc, field: OutputField) -> bool:
-        """Return whether a field only repeats a required input: the same form of the same entity, outside a list."""
+        """Return whether a field outside lists only repeats a required input: the same form of the same entity."""
         if "[]" in field.path:
             return False
         slot = self.resolve_field(doc, field)
@@ -235,14 +242,17 @@ class ServiceEntities:
         return self._objects[doc.id]
 
     def _get_object_entities(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
-        """Return the entities that an object may be, and whether more than a description says so; computed once."""
+        """Return the entities that an object may be, and whether that is explicit; computed once.
+
+        The second value is :attr:`EntitySlot.explicit`: False if only a description tells the entity.
+        """
         key = (doc.id, path, form)
         if key not in self._entities_by_object:
             self._entities_by_object[key] = self._resolve_object(doc, path, form)
         return self._entities_by_object[key]
 
     def _resolve_object(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
-        """Find the entities of an object: by its schema's title, name, path, the looks of its fields, then its holder."""
+        """Find the entities of an object by its title, name, route, field names or parent, in this order."""
         objects = self._get_objects(doc)
         titled = self._vocabulary.find_titled(objects.titles.get(path, ""))
         if titled:
@@ -268,7 +278,11 @@ class ServiceEntities:
         return frozenset({" ".join(name)} if self._complete else ()), True
 
     def _is_page(self, doc: ToolDoc, objects: ResponseObjects, path: str, form: str) -> bool:
-        """Return whether an object or list is all that its holder is for: ``results`` of something without an id."""
+        """Return whether an object or list is the content of the object around it, like ``results`` of a search.
+
+        It is if it is a list or the only child, the object around it has no id of its own, and the path does not name
+        it.
+        """
         above = get_parent_path(path)
         plain = path.endswith("[]") or len(objects.inside[above]) == 1
         return (
@@ -278,18 +292,19 @@ class ServiceEntities:
         )
 
     def _is_frame(self, doc: ToolDoc, objects: ResponseObjects) -> bool:
-        """Return whether a response only frames the lists in it: ``/movie/{id}/reviews``.
+        """Return whether a response is only a frame around lists, as of ``GET /movie/{id}/reviews``.
 
-        Such lists depend on what the path identifies.
+        The ``id`` of such a frame is then that of the movie in the path, not of a review.
         """
         steps = parse_route(doc.resource)
         lists = any(inside.endswith("[]") for inside in objects.inside[""])
         return doc.method == "GET" and lists and bool(steps) and steps[-1].is_plural
 
     def _resolve_response(self, doc: ToolDoc, *, framed: bool) -> tuple[frozenset[str], bool]:
-        """Return the entity of a response as a whole: by the path or its tool's name, else by its description.
+        """Return the entity of a response as a whole, by the path, the tool's name, or else its description.
 
-        The second value is False if only the description says so.
+        The second value is False if only the description tells it. ``framed``: the last segment of the path names the
+        lists inside.
         """
         steps = parse_route(doc.resource)[: -1 if framed else None]
         for name_words in (*(step.words for step in reversed(steps) if not step.is_placeholder), split_words(doc.api)):
@@ -299,9 +314,9 @@ class ServiceEntities:
         return self._vocabulary.find_mentioned(doc.description), False
 
     def _list_named_objects(self) -> Iterator[tuple[str | None, set[Noun]]]:
-        """Yield the objects of all responses as entity and field names.
+        """Yield the entity, or None, and the field names of each object in the responses.
 
-        The entity is the one that the object is named after, or that ``GET /movie/{id}`` answers; else None.
+        The entity is the one that the object is named after, or the one in the path of ``GET /movie/{id}``.
         """
         for doc, _ in self._tools.values():
             objects = self._get_objects(doc)

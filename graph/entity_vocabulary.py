@@ -1,4 +1,4 @@
-"""The nouns that a service uses for its entities, from its paths, inputs and schema names."""
+"""Vocabulary of a service: its nouns for entities, and the field names that are typical of each entity."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -12,12 +12,13 @@ from graph.identifiers import extract_words, singularize, split_words
 from graph.response_fields import OutputField
 
 Noun = tuple[str, ...]
+"""Words of a name in standard form (:func:`graph.identifiers.split_words`)."""
 
 IDENTITY = frozenset({"id", "url", "slug"})
-"""Names of fields that tell a thing from all others of its kind; alone they do not name the kind."""
+"""Names of fields that identify a thing. Alone they do not say of what kind it is."""
 
 IDENTIFYING_WORDS = IDENTITY | {"code", "key", "name", "number", "symbol"}
-"""Names of fields that identify a thing if its kind is named, too."""
+"""Last words of names that identify a thing if the words before name its kind: ``country_code``."""
 
 _ROLE_WORDS = frozenset(
     {"from", "to", "base", "source", "target", "origin", "destination", "quote", "departure", "arrival", "start", "end"}
@@ -35,15 +36,15 @@ class PathSegment:
     """A segment of a URL path."""
 
     words: Noun
+    """Words of its name; of a placeholder, those of the parameter."""
     is_plural: bool
-    """The segment is a plural."""
     is_placeholder: bool
-    """The segment is a placeholder."""
+    """True for ``{movie_id}``."""
 
 
 @lru_cache(maxsize=4096)
 def parse_route(url: str) -> tuple[PathSegment, ...]:
-    """Split the path of an address into segments."""
+    """Split the path of a URL into its named segments; empty if the URL is malformed."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:
@@ -85,7 +86,7 @@ class EntityVocabulary:
         self._decoration = self._find_shared_title_words(titles)
 
     def find_entity(self, name_words: Noun) -> str | None:
-        """Return the entity that a name ends in: a ``production_company`` is a company."""
+        """Return the longest known entity that a name ends in (``production_company`` → company), or None."""
         return next(
             (" ".join(name_words[at:]) for at in range(len(name_words)) if name_words[at:] in self._nouns), None
         )
@@ -100,7 +101,7 @@ class EntityVocabulary:
         )
 
     def find_titled(self, title: str) -> frozenset[str]:
-        """Return the entities in a schema's name, as ``SimplifiedArtistObject``; of alternatives, all."""
+        """Return the entities in a schema's name: artist for ``SimplifiedArtistObject``, two for ``Artist | Album``."""
         entities: set[str] = set()
         for part in title.split("|") if title else ():
             title_words = split_words(part)
@@ -112,12 +113,12 @@ class EntityVocabulary:
         return frozenset(entities)
 
     def find_choices(self, doc: ToolDoc) -> frozenset[str]:
-        """Return the entities that an input chooses among: ``{media_type}``, either ``movie`` or ``tv``."""
+        """Return the entities among the allowed values of required inputs: ``movie`` and ``tv`` of a ``media_type``."""
         values = (split_words(value) for one in doc.required for value in one.enum if isinstance(value, str))
         return frozenset(" ".join(value) for value in values if value in self._nouns)
 
     def _find_shared_title_words(self, titles: Iterable[str]) -> set[str]:
-        """Return words that occur in schema names of several kinds, like ``Object`` and ``Simplified``, so name no kind."""
+        """Return the words that schema names of several entities share, like ``Object`` and ``Simplified``."""
         kinds: defaultdict[str, set[str]] = defaultdict(set)
         entity_words = {word for noun in self._nouns for word in noun}
         for title in {one for several in titles for one in several.split("|")}:
@@ -130,17 +131,17 @@ class EntityVocabulary:
 
 
 _MIN_SHARE = 0.5
-"""The smallest share, by weight, of an object's distinctive names that must match an entity's."""
+"""Minimum share, by weight, of an object's distinctive field names that must be names of the entity."""
 
 _MIN_COMMON_WEIGHT = 1.0
-"""The smallest total weight of the matching names; a name that ``n`` entities have weighs ``1 / n``."""
+"""Minimum total weight of the matching names. A name that ``n`` entities have weighs ``1 / n``."""
 
 _UNKNOWN_NAME_WEIGHT = 0.5
-"""The weight, counted against a match, of a name that no entity is known to have."""
+"""Weight of a name that no known entity has; it counts against a match."""
 
 
 class ResponseObjects:
-    """The objects of a response by path (``results[]``)."""
+    """The objects of a response by path (``results[]``; the response as a whole is the empty path)."""
 
     def __init__(self, fields: Iterable[OutputField]) -> None:
         """Collect each object's field names, schema title and nested objects from the response's fields."""
@@ -162,7 +163,7 @@ class ResponseObjects:
 
 
 def get_parent_path(path: str) -> str:
-    """Return the path of the object that holds a field or an object."""
+    """Return the path of the object that holds a field or an object: ``items[]`` for ``items[].id``."""
     return path.rpartition(".")[0]
 
 
@@ -172,12 +173,12 @@ def get_object_words(path: str) -> Noun:
 
 
 class EntityFieldNames:
-    """The field names of each entity of a service."""
+    """The field names of each entity of a service, by which objects without a clear name are recognised."""
 
     def __init__(self, objects: Iterable[tuple[str | None, set[Noun]]]) -> None:
-        """Learn from ``objects``: what each is known to be, if anything, and the names of its fields.
+        """Collect the field names of ``objects``, each given with its entity, or None if that is unknown.
 
-        Unnamed objects with an id that match a known entity are learnt from, too.
+        An unknown object with an id adds its names to the entity that it matches.
         """
         field_names: defaultdict[str, set[Noun]] = defaultdict(set)
         unnamed: list[set[Noun]] = []
@@ -200,10 +201,10 @@ class EntityFieldNames:
         self._rarity = {name: 1 / count for name, count in spread.items()}
 
     def find_entity(self, names: set[Noun]) -> str | None:
-        """Return the entity whose field names match best, or None if none matches well enough or two match equally.
+        """Return the entity whose field names match best; None if none matches well enough, or two match equally well.
 
-        An object that holds the entity's id next to its own is not that entity. Names that any object may have, like ``id`` and ``name``, are
-        not compared.
+        An object with a field like ``movie_id`` refers to a movie, so it is not one itself. Names that any object may
+        have, like ``id`` and ``name``, are not compared.
         """
         distinctive = {name for name in names if len(name) != 1 or name[0] not in IDENTIFYING_WORDS}
         total = fsum(self._rarity.get(name, _UNKNOWN_NAME_WEIGHT) for name in distinctive)

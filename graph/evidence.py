@@ -1,9 +1,11 @@
-"""Live evidence: sums that runs leave of calls and walks, and how they fade.
+"""Live evidence: decaying sums over a tool's calls and an edge's walks, and how they fade with time.
 
-Every back end does the same arithmetic in its own language. A call that went well counts one for its tool, each call before it a
-little less (:data:`RETENTION`); so do walks among those out of one node. Both sums are bounded (:data:`MAX_EVIDENCE`), so a success never lowers a
-share and a failure never raises it: what remains of a sum, plus one, is never less than the sum. Besides, ``trouble`` measures failures
-in a row, and is over after a few good calls.
+Each new call multiplies its tool's earlier evidence by :data:`RETENTION` and adds one for or against the tool. Each new
+walk does the same to the edges out of its node. The sums never exceed :data:`MAX_EVIDENCE`; since ``RETENTION * sum + 1
+>= sum`` below that limit, a success never lowers a share and a failure never raises it. ``trouble`` is a faster sum
+that measures failures in a row; a few good calls end it.
+
+The stores repeat this arithmetic in SQL and Cypher. A change here is a change there.
 """
 
 from collections import defaultdict
@@ -25,16 +27,17 @@ GONE_FAILURES = 4
 _TROUBLE_RETENTION = 0.8
 """Share of a tool's trouble that remains after one more call."""
 MAX_TROUBLE = 5.0
-"""Limit of trouble after endless failures: 1 / (1 - 0.8). Three good calls in a row nearly end it, four wholly."""
+"""Limit of trouble after endless failures: 1 / (1 - 0.8). From there, four good calls end it."""
 
 SECONDS_PER_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class CallEvidence:
-    """Effect of the calls of one run on their tool's evidence, as a function of whatever the evidence was.
+    """Combined effect of one run's calls on the evidence of their tool.
 
-    The steps of a run are folded into one, so that a store applies it in one statement.
+    It is a linear map of the earlier evidence, so that a store can apply a whole run in one statement without reading
+    first.
     """
 
     ok: int = 0
@@ -44,15 +47,15 @@ class CallEvidence:
     gone: int = 0
     """Number of calls of an operation that is gone."""
     kept: float = 1.0
-    """Factor of the earlier evidence: ``good`` becomes ``kept · good + self.good``, and ``bad`` likewise."""
+    """Factor of the earlier evidence, to which the two fields below are then added."""
     good: float = 0.0
-    """Summand of the evidence for the tool."""
+    """Amount added to the evidence for the tool."""
     bad: float = 0.0
-    """Summand of the evidence against it."""
+    """Amount added to the evidence against the tool."""
     slope: float = 1.0
-    """Factor of the earlier trouble, which becomes ``slope · trouble + rise``, within ``least`` and ``worst``."""
+    """Factor of the earlier trouble, which becomes ``slope · trouble + rise``, clamped to ``least`` and ``worst``."""
     rise: float = 0.0
-    """Summand of the trouble."""
+    """Amount added to the trouble; negative if good calls outweigh."""
     least: float = 0.0
     """Lower bound of the trouble."""
     worst: float = MAX_TROUBLE
@@ -77,7 +80,8 @@ class CallEvidence:
             bad=RETENTION * self.bad + (not ok),
             slope=_TROUBLE_RETENTION * self.slope,
             rise=_TROUBLE_RETENTION * self.rise + (-1 if ok else 1),
-            # Both bounds go through every step, so that clamping once equals clamping after each call: the steps are monotone.
+            # The bounds pass through every step, too. The steps are monotone, so clamping once at the end then equals
+            # clamping after each call.
             least=_update_trouble(self.least, ok=ok),
             worst=_update_trouble(self.worst, ok=ok),
         )
@@ -97,9 +101,9 @@ def fold_calls(batch: LiveBatch) -> dict[ToolId, CallEvidence]:
 
 
 def apply_calls(facts: ToolFacts, calls: CallEvidence, at: float, half_life: float) -> ToolFacts:
-    """Return a tool's facts after the calls of a run at that moment; the evidence against the tool fades first.
+    """Return a tool's facts after the calls of a run; earlier evidence against the tool fades first.
 
-    ``at``: seconds since 1970. ``half_life``: days.
+    ``at`` is the time of the run in seconds since 1970, ``half_life`` is in days.
     """
     faded = fade_facts(facts, at, half_life)
     return replace(
@@ -115,15 +119,15 @@ def apply_calls(facts: ToolFacts, calls: CallEvidence, at: float, half_life: flo
 
 
 def estimate_evidence(count: float) -> float:
-    """Return the evidence for a number of calls or walks of which no more is known."""
+    """Return the evidence that a bare number of calls or walks amounts to, for data without their order."""
     return float(min(count, MAX_EVIDENCE))
 
 
 def estimate_live_evidence(facts: ToolFacts, heard: float) -> ToolFacts:
-    """Return facts that were stored as counts alone, with the live evidence that these amount to.
+    """Derive live evidence for facts of an older format, which stored counts alone.
 
-    The evidence keeps the proportion of the counts, scaled down to its limit. ``heard``: seconds since 1970, from when on the evidence
-    against the tool fades.
+    The evidence keeps the proportion of the counts and is scaled down to its limit. Evidence against the tool fades
+    from ``heard`` on, in seconds since 1970.
     """
     good, bad = float(facts.ok), float(facts.transient + GONE_FAILURES * facts.gone)
     scale = min(1.0, MAX_EVIDENCE / (good + bad)) if good + bad else 0.0
@@ -132,18 +136,22 @@ def estimate_live_evidence(facts: ToolFacts, heard: float) -> ToolFacts:
 
 
 def compute_remaining_share(last_heard: float, at: float, half_life: float) -> float:
-    """Return the share of the evidence against a tool that remains at a moment. It fades by whole days of silence.
+    """Return the share of the evidence against a tool that remains at a given time, by whole days without calls.
 
-    ``last_heard``: when calls were last reported, in seconds since 1970 (0: unknown, nothing fades). A tool in use does not fade with time:
-    there, newer calls replace older ones. Nor does the evidence for a tool fade, or a good call after a long silence could lower its
-    availability.
+    The evidence of a tool in use does not fade: newer calls replace older ones. Evidence for a tool never fades,
+    because a good call after a long silence could then lower its availability.
+
+    Args:
+        last_heard: Time of the last reported call in seconds since 1970; 0 if unknown, and then nothing fades.
+        at: The given time, in seconds since 1970.
+        half_life: Days after which half of the evidence remains.
     """
     days = int((at - last_heard) // SECONDS_PER_DAY) if last_heard else 0
     return 0.5 ** (max(0, days) / half_life)
 
 
 def fade_facts(facts: ToolFacts, at: float, half_life: float) -> ToolFacts:
-    """Return the facts as they are at a moment, with the evidence against the tool faded."""
+    """Return the facts with the evidence against the tool faded to a given time."""
     if not (facts.bad or facts.trouble):
         return facts
     remaining = compute_remaining_share(facts.heard, at, half_life)
@@ -151,7 +159,7 @@ def fade_facts(facts: ToolFacts, at: float, half_life: float) -> ToolFacts:
 
 
 def to_timestamp(at: datetime | None = None) -> float:
-    """Return a moment, now by default, in seconds since 1970, as facts keep it."""
+    """Return a time, now by default, in seconds since 1970, the unit of :attr:`ToolFacts.heard`."""
     return (at or datetime.now(UTC)).timestamp()
 
 
@@ -162,16 +170,16 @@ class WalkEvidence:
     retained: float
     """Share of each strength that remains, before ``gains`` is added."""
     gains: Mapping[ToolId, float]
-    """Gain of each target that was walked; negative if in vain, which lowers an existing edge, at most to 0."""
+    """Strength that each walked target gains; if negative, an existing edge is lowered, at most to 0."""
     counts: Mapping[ToolId, int]
-    """Number of walks to each target, without those walked in vain."""
+    """Number of walks to each target, failed ones not counted."""
 
 
 def fold_walks(batch: LiveBatch) -> dict[ToolId, WalkEvidence]:
     """Return the effect of a run's walks on the edges out of each node.
 
-    Walks out of one node count as if they had been made at the same time, in any order. So the share of an edge never falls if it
-    alone was walked out of its node, and the joint share of several never falls if several were.
+    The walks out of one node count as simultaneous. So the share of an edge never falls if it was the only one walked,
+    and the joint share of several walked edges never falls either.
     """
     worth_by_tool = _score_walks(batch)
     walks_from: defaultdict[ToolId, dict[ToolId, tuple[int, float]]] = defaultdict(dict)
@@ -182,7 +190,8 @@ def fold_walks(batch: LiveBatch) -> dict[ToolId, WalkEvidence]:
     for source, targets in walks_from.items():
         total_gain = sum(gain for _, gain in targets.values() if gain > 0)
         retained = RETENTION**total_gain
-        # Geometric series: the walks gain together what they would one after another, shared equally, so in any order.
+        # Sum of the geometric series 1 + r + r² + …: together the walks gain what they would gain one after another. It
+        # is shared equally, so that their order does not matter.
         gain_per_walk = (1 - retained) / (1 - RETENTION) / total_gain if total_gain else 0.0
         walks_by_source[source] = WalkEvidence(
             retained,
@@ -193,10 +202,10 @@ def fold_walks(batch: LiveBatch) -> dict[ToolId, WalkEvidence]:
 
 
 def _score_walks(batch: LiveBatch) -> dict[ToolId, float]:
-    """Return the worth of one walk to each tool, in [-1, 1]; 1 for a tool that is missing.
+    """Return the worth of one walk to each scored or called tool, in [-1, 1]; a tool that is missing counts as 1.
 
-    -1: none of its calls went well. Else its mean score, which in a run that reached ``FINISH`` is never below 0. A ``FINISH`` that is
-    itself scored below 0 takes a run back: its user said that the answer was wrong.
+    A tool without a successful call is worth -1, any other its mean score, which is at least 0 in a run that reached
+    ``FINISH``. A negative score of ``FINISH`` itself withdraws the run: its user said that the answer was wrong.
     """
     is_taken_back = any(tool == FINISH and score < 0 for tool, score in batch.scores)
     reached_finish = not is_taken_back and any(target == FINISH for _, target in batch.transitions)

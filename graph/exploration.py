@@ -12,17 +12,17 @@ from domain.tool import ToolId
 from graph.weights import UNTESTED_AVAILABILITY, WeightedEdge, rank_candidates
 
 PERIOD = 5
-"""One seed in so many explores a given tool, on average."""
+"""Average number of seeds (runs) of which one explores a given tool."""
 
 
 def select_with_exploration(
     weighted: Sequence[WeightedEdge], k: int, safe: Callable[[ToolId], bool], *, seed: str, period: int = PERIOD
 ) -> list[WeightedEdge]:
-    """Return ``top_candidates(weighted, k)``, at times with a tool first that lost its rank to poor availability.
+    """Return :func:`graph.weights.select_top_candidates`, now and then with an avoided tool put first.
 
-    Such a tool would be among the ``k`` best, and higher than it is, if it were untested. It must be ``safe`` to call
-    (it changes nothing), and follows what is pinned. It gets its turn once in ``period`` seeds on average: a draw from seed and id decides, so
-    no counter is kept and the same seed (a run's) gives the same list. At most one tool is brought back at once.
+    A tool is avoided if it would rank higher, and among the ``k`` best, without the evidence on its availability. One
+    such tool that is ``safe`` to call is moved to the front, behind pinned ones only. A draw from seed and id decides,
+    true for one seed in ``period`` on average, so that no counter is kept and one run always sees the same list.
     """
     if period < 1:
         raise UsageError(f"period {period}: must be 1 (always) or more")

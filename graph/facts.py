@@ -15,7 +15,8 @@ T = TypeVar("T")
 def record(cls: type[T]) -> type[T]:
     """Make a slotted dataclass that the type checker treats as frozen.
 
-    Python's own guard makes an object three times as expensive to create, and a neighbour query mostly creates such objects.
+    Python's own guard makes an object three times as expensive to create, and a neighbour query mostly creates such
+    objects.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
@@ -42,19 +43,23 @@ class ToolFacts:
     successes: int = 0
     """Imported calls that went well."""
     ok: int = 0
-    """Live calls that went well; ``transient`` and ``gone`` count the other classes."""
+    """Live calls that went well."""
     transient: int = 0
+    """Live calls that failed for the time being."""
     gone: int = 0
+    """Live calls of an operation that no longer exists."""
     quality: float = 0.0
-    """The thesis's sum of scores."""
+    """Decaying sum of the scores of runs (thesis, 3.4.2.1)."""
     reliability: float = 0.0
-    """The thesis's sum of signs."""
+    """Decaying sum of +1 for each good and -1 for each failed live call (thesis, 3.4.2.2)."""
     good: float = 0.0
-    """Live evidence for the tool (:mod:`graph.evidence`), as it was at ``heard``; so are ``bad`` and ``trouble``."""
+    """Live evidence for the tool, as of ``heard`` (:mod:`graph.evidence`)."""
     bad: float = 0.0
+    """Live evidence against the tool, as of ``heard``."""
     trouble: float = 0.0
+    """Weight of recent failures in a row, as of ``heard``."""
     heard: float = 0.0
-    """When calls were last reported, in seconds since 1970; 0: unknown."""
+    """Time of the last reported call, in seconds since 1970; 0 if unknown."""
 
 
 @record
@@ -65,10 +70,12 @@ class Edge:
     target: ToolId
     """May be ``FINISH``."""
     imported: int = 0
+    """Walks in imported trajectories."""
     live: int = 0
+    """Walks in runs, failed ones not counted."""
     mark: Mark | None = None
     strength: float = 0.0
-    """Remaining strength of its live walks, lower with each walk that went another way (:mod:`graph.evidence`)."""
+    """Live evidence for the edge; falls with each walk from its source to another target (:mod:`graph.evidence`)."""
 
 
 @record
@@ -88,15 +95,15 @@ class ToolLesson:
     run: str
     """The run's key."""
     at: datetime
-    """When the run was."""
+    """Time of the run."""
     score: float | None = None
-    """Mean score; None: not scored."""
+    """Mean score; None if the tool was not scored."""
     outcomes: tuple[LiveOutcome, ...] = ()
     """Outcomes of its calls, in order."""
 
     @property
     def moment(self) -> str:
-        """When the run was, as text that sorts by time."""
+        """The time of the run as text that sorts by time (UTC)."""
         return self.at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -117,7 +124,8 @@ class GraphBatch:
     records: set[str] = field(default_factory=set[str])
     """Keys of the single records counted here; they share one key space with ``key``.
 
-    A store marks them as applied together with ``key``, so that a source that grew, or was cut into other batches, adds only what is new.
+    A store marks them as applied together with ``key``, so that a source that grew, or was cut into other batches, adds
+    only what is new.
     """
 
     def merge(self, other: "GraphBatch") -> None:
@@ -136,15 +144,15 @@ class LiveBatch:
     key: str
     """The run's id."""
     transitions: Mapping[tuple[ToolId, ToolId], int]
-    """Number of walks of each transition, including those in vain."""
+    """Number of walks of each transition, failed ones included."""
     scores: tuple[tuple[ToolId, float], ...]
-    """Δ in [-1, 1] of each tool of the path, in order; ``FINISH`` may be scored like any tool."""
+    """Score Δ in [-1, 1] of each tool of the path, in order; ``FINISH`` may be scored like any tool."""
     outcomes: tuple[tuple[ToolId, LiveOutcome], ...]
     """Class of each call, in order."""
     decay: float = 0.8
-    """γ of docs/architecture.md."""
+    """Decay γ of the sums of scores and signs with each addition (docs/architecture.md)."""
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    """When the run was, with its zone."""
+    """Time of the run, with a time zone."""
     half_life: float = HALF_LIFE_DAYS
     """Days without a call after which the evidence against a tool counts half."""
 
@@ -161,7 +169,7 @@ class LiveBatch:
             tool: ToolLesson(
                 self.key,
                 self.at,
-                # Adding zero makes -0.0 the 0.0 that a database keeps of it.
+                # Databases store -0.0 as 0.0. Adding zero does the same.
                 sum(tool_scores) / len(tool_scores) + 0.0 if (tool_scores := scores.get(tool)) else None,
                 tuple(outcomes.get(tool, ())),
             )
@@ -171,7 +179,7 @@ class LiveBatch:
 
 @dataclass(frozen=True, slots=True)
 class GraphState:
-    """A part of what a store holds, to be set rather than added.
+    """A part of a store's content that :meth:`GraphStore.restore` sets as it is, rather than adding it.
 
     All parts together with the documents make up a store.
     """
@@ -193,7 +201,8 @@ class GraphStatistics:
     """Without ``FINISH``, so that ``nodes = documents + unresolved``."""
     unresolved: int
     transitions: int
-    """Distinct edges without those to ``FINISH``."""
+    """Distinct edges, except those to ``FINISH``."""
     finish_transitions: int
+    """Distinct edges to ``FINISH``."""
     batches: int
     """All applied keys, those of records among them."""

@@ -1,4 +1,8 @@
-"""Graph of tools that feed one another: the tools with their entities, and the couplings worth following."""
+"""Graph of the tools that feed one another, reduced to the feeds that make sense in a request.
+
+A coupling score says that a value fits an input. :class:`FeedFilter` also drops feeds of values that were known before
+the call, and of values that fit by name or type but belong to another thing.
+"""
 
 import re
 from collections import defaultdict
@@ -16,7 +20,7 @@ from graph.links import FeedLink
 from graph.response_fields import OutputField, output_fields
 
 _MIN_SCORE = 0.85
-"""Minimum score of a feed by words: the same words on both sides, or supplied by what holds the field."""
+"""Minimum score of a feed by names: the same words on both sides, or supplied by the object that holds the field."""
 
 _PLAIN_WORDS = frozenset(
     {
@@ -25,13 +29,13 @@ _PLAIN_WORDS = frozenset(
         "language", "description", "message", "version", "format", "limit", "color", "source", "text", "content", "param", "parameter",
     }
 )  # fmt: skip
-"""Words of what many unlike things have: that two share a year says nothing of them."""
+"""Last words of names for properties that unlike things share: two things of one year need not be related."""
 
 _COORDINATES = frozenset({"latitude", "longitude"})
 _PREPOSITIONS = frozenset(
     {"by", "of", "for", "in", "from", "with", "near", "at", "on", "per", "via", "and", "to", "within", "using", "id"}
 )
-"""Words in a tool's name after which follows by what it finds things."""
+"""Words in a tool's name before its criterion, as in ``List movies by genre``."""
 
 _ACTION_WORDS = frozenset(
     {
@@ -50,10 +54,10 @@ _ACTION_WORDS = frozenset(
         "id",
     }
 )
-"""Words of what a tool does, if they come last in its name."""
+"""Words at the end of a tool's name that say what it does, not what it returns."""
 
 _MIN_COMMON_SHARE = 0.5
-"""Minimum share of fields that two objects of one kind have in common."""
+"""Minimum share of common field names at which two objects count as of one kind."""
 
 _NAME_WORDS = frozenset({"name", "title"})
 
@@ -63,16 +67,16 @@ _CONTAINER_WORDS = frozenset(
         "element", "node", "edge", "doc", "document", "info", "detail", "attribute", "match", "output", "collection", "embedded", "main", "all",
     }
 )  # fmt: skip
-"""Words for lists and objects that do not say what is in them."""
+"""Words for lists and objects that do not say what they contain."""
 
 
 _CALL_WORDS = frozenset(
     {"query", "request", "parameter", "param", "input", "meta", "pagination", "paging", "debug", "error"}
 )
-"""Words for objects about the call: its parameters, where it was cut off."""
+"""Words for objects about the call itself: its parameters, paging, errors."""
 
 _PAGING_WORDS = frozenset({"continuation", "cursor", "next", "previous", "page", "offset", "after", "before", "scroll"})
-"""Words for values that lead to more of the same."""
+"""Words for values that lead to the next page of the same list."""
 
 _QUERY_WORDS = frozenset({"requested", "searched", "queried", "input", "given", "search", "query"})
 """Words that mark a field as a repetition of the request."""
@@ -80,7 +84,7 @@ _QUERY_WORDS = frozenset({"requested", "searched", "queried", "input", "given", 
 
 @dataclass(frozen=True, slots=True)
 class _FeedEnds:
-    """A coupling with both of its ends."""
+    """A feed with the documents of both tools."""
 
     source: ToolDoc
     field: OutputField
@@ -90,7 +94,7 @@ class _FeedEnds:
 
 
 class FeedFilter:
-    """The couplings among a set of tools that are followed."""
+    """Decides which feeds among a set of tools are followed."""
 
     def __init__(
         self,
@@ -101,9 +105,9 @@ class FeedFilter:
         self._tools, self._fields, self._services = tools, fields, services
 
     def is_followed(self, feed: FeedLink) -> bool:
-        """Return whether a feed is followed. An administrator's mark that it fills the parameter decides.
+        """Return whether a feed is followed.
 
-        Only a source that is safe to call is ever followed.
+        A feed from a tool with side effects never is; one that an administrator confirmed by a mark always is.
         """
         source, target = self._tools[feed.source], self._tools[feed.target]
         parameter = next((one for one in target.parameters if one.name == feed.parameter), None)
@@ -119,7 +123,7 @@ class FeedFilter:
         return self._services[get_service_key(tool)]
 
     def _is_already_known(self, ends: _FeedEnds) -> bool:
-        """Return whether a value was known before the call, or only leads to more of the same."""
+        """Return whether a value was known before the call, or only leads to another page of the same list."""
         return (
             self._is_echo(ends.source, ends.field)
             or _is_about_call(ends.field)
@@ -127,7 +131,7 @@ class FeedFilter:
         )
 
     def _is_echo(self, source: ToolDoc, field: OutputField) -> bool:
-        """Return whether a field repeats a required input of its tool: whoever has it there had it before."""
+        """Return whether a field repeats a required input of its tool, so that the caller knows it already."""
         service = self._get_service(source)
         if service.resolve_field(source, field) is not None:
             return service.is_echo(source, field)
@@ -137,7 +141,7 @@ class FeedFilter:
         return any(split_words(one.name) == name_words for one in source.required)
 
     def _connects_one_thing(self, ends: _FeedEnds) -> bool:
-        """Return whether both ends are of one thing."""
+        """Return whether field and input concern the same thing, by entity for ids, else by names."""
         if is_identifier(ends.parameter, ends.target, self._get_service(ends.target)):
             return self._fits_by_id(ends)
         if is_plain_value(ends.parameter):
@@ -152,7 +156,7 @@ class FeedFilter:
         return True
 
     def _fits_by_id(self, ends: _FeedEnds) -> bool:
-        """Return whether a field fits an input that identifies something."""
+        """Return whether a field may fill an input that identifies something."""
         if split_words(ends.parameter.name)[-1] in _COORDINATES:
             return ends.score >= _MIN_SCORE
         input_slot = self._get_service(ends.target).resolve_input(ends.target, ends.parameter)
@@ -167,9 +171,9 @@ class FeedFilter:
         return not self._has_other_name(ends, field_slot)
 
     def _is_mentioned(self, ends: _FeedEnds) -> bool:
-        """Return whether an input without a known entity mentions the kind of thing that a field is of.
+        """Return whether an input without a known entity, or its tool, mentions the kind of thing that the field is of.
 
-        Equal names of two or more words count as well.
+        Equal names of two or more words suffice.
         """
         name_words = split_words(ends.field.name)
         if name_words == split_words(ends.parameter.name) and len(name_words) > 1:
@@ -182,7 +186,7 @@ class FeedFilter:
         return bool((self._find_kind(ends.source, ends.field) - IDENTITY) & about)
 
     def _has_other_name(self, ends: _FeedEnds, slot: EntitySlot) -> bool:
-        """Return whether the holder of a bare ``id`` is named differently from what the input asks for."""
+        """Return whether the object of a bare ``id``, or its tool, is named after another thing than the entity."""
         entity = {word for known in slot.entities for word in known.split()}
         holder_words = _get_holder_words(ends.field.path)
         if holder_words and holder_words[-1] not in _CONTAINER_WORDS:
@@ -215,9 +219,9 @@ class FeedFilter:
         return bool(lacking and kind_words and not lacking & kind_words)
 
     def _lists_same_kind(self, ends: _FeedEnds) -> bool:
-        """Return whether both tools list the same kind of thing, each by something else.
+        """Return whether the target lists the same kind of thing as the source, only by another criterion.
 
-        Example: stations by country and by genre.
+        Example: radio stations by country, and by genre. The genre of one station is no reason to list others.
         """
         own_names = {
             split_words(field.name) for field in self._fields[ends.source.id] if _share_holder(field, ends.field)
@@ -232,7 +236,7 @@ class FeedFilter:
         )
 
     def _is_search_input(self, ends: _FeedEnds) -> bool:
-        """Return whether the target finds things of the field's kind by this input: what it lists has the same field."""
+        """Return whether the input searches for things of the field's kind: the target's response has such a field."""
         name_words = split_words(ends.parameter.name)
         if not (ends.parameter.required or name_words[-1] in _NAME_WORDS or self._has_searched_name(ends)):
             return False
@@ -241,9 +245,9 @@ class FeedFilter:
         return any(own & self._find_kind(ends.target, field) for field in alike)
 
     def _has_searched_name(self, ends: _FeedEnds) -> bool:
-        """Return whether the object also has a name by which the target finds it.
+        """Return whether the field's object also has a name that the target takes as an input.
 
-        Its other fields then tell it from its namesakes.
+        The field then serves to tell things of the same name apart: a film by title and year.
         """
         inputs = {split_words(parameter.name) for parameter in ends.target.parameters}
         holder_names = (
@@ -252,7 +256,11 @@ class FeedFilter:
         return any(name_words in inputs and name_words[-1] in _NAME_WORDS for name_words in holder_names if name_words)
 
     def _find_kind(self, tool: ToolDoc, field: OutputField) -> frozenset[str]:
-        """Return the kind of an object: the entities of its id, else the last word of its own or its tool's name."""
+        """Return the kind of thing that a field's object is, as nouns.
+
+        These are the entities of the object's id, or else the last word of its name, or else the subject of its tool's
+        name.
+        """
         service = self._get_service(tool)
         slots = (service.resolve_field(tool, one) for one in self._fields[tool.id] if _share_holder(one, field))
         entities = frozenset[str]().union(
@@ -273,14 +281,14 @@ def _get_holder_words(path: str) -> tuple[str, ...]:
 
 
 def _get_listed_name(api: str) -> str:
-    """Return what a tool's name says that it returns, without by what: ``List movies by genre`` → List movies."""
+    """Return a tool's name up to the first preposition: ``List movies by genre`` → List movies."""
     pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", api)
     end = next((at for at, piece in enumerate(pieces) if at and piece.lower() in _PREPOSITIONS), len(pieces))
     return " ".join(pieces[:end])
 
 
 def _is_only_qualifier(entity: set[str], listed_words: tuple[str, ...]) -> bool:
-    """Return whether an entity only precedes the noun that a tool lists: ``List Video Comments`` lists no videos."""
+    """Return whether an entity only qualifies what a tool lists: ``List Video Comments`` lists no videos."""
     return (
         len(listed_words) > 1
         and bool(entity & set(listed_words[:-1]))
@@ -289,13 +297,13 @@ def _is_only_qualifier(entity: set[str], listed_words: tuple[str, ...]) -> bool:
 
 
 def _is_about_call(field: OutputField) -> bool:
-    """Return whether the object that holds a field is about the call."""
+    """Return whether an object around the field is about the call, as ``meta`` and ``pagination`` are."""
     steps = (step for step in get_parent_path(field.path).split(".") if step and "[]" not in step)
     return any(set(split_words(step)) & _CALL_WORDS for step in steps)
 
 
 def is_plain_value(parameter: Parameter) -> bool:
-    """Return whether an input takes a value that identifies nothing: a year, an amount."""
+    """Return whether an input takes a value that identifies nothing, like a year or an amount."""
     last = split_words(parameter.name)[-1]
     if last in IDENTITY or last in _COORDINATES:
         return False
@@ -303,7 +311,7 @@ def is_plain_value(parameter: Parameter) -> bool:
 
 
 _DATA = re.compile(r"\d+|.*\d{4}.*|.*[@^*,|].*")
-"""A step of a path that is a value rather than a name: an id or a date under which an example keeps something."""
+"""Matches a step of a path that is a value, not a name: an example has an object keyed by ids or dates."""
 
 
 class FeedGraph:
@@ -321,7 +329,7 @@ class FeedGraph:
         self._build_feeds()
 
     def _build_feeds(self) -> None:
-        """Collect the stored and the found feeds that are followed."""
+        """Collect the feeds that are followed, from the stored links and from the index."""
         index, feed_filter = FeedIndex(), FeedFilter(self.tools, self.fields, self._services)
         for doc in self.tools.values():
             index.add(*strip_document(doc))
@@ -357,17 +365,17 @@ class FeedGraph:
         return self._feeds.get((source, target), ())
 
     def find_field(self, feed: FeedLink) -> OutputField | None:
-        """Return the field that feeds; None if the source's answer is not known to have it."""
+        """Return the field that a feed starts from; None if the source's response is not known to have it."""
         return next((one for one in self.fields[feed.source] if one.path == feed.field), None)
 
     def list_holder_fields(self, feed: FeedLink) -> Iterable[OutputField]:
-        """Return the fields of the object whose field feeds."""
+        """Return all fields of the object that a feed starts from."""
         return (one for one in self.fields[feed.source] if get_parent_path(one.path) == get_parent_path(feed.field))
 
     def collect_names_known_by_id(self, feeds: Sequence[FeedLink]) -> set[tuple[str, ...]]:
-        """Return the names of fields that other tools return by a thing's id, if these feeds look for it by name.
+        """Return the field names that other tools return for the id of the thing that these feeds look up by name.
 
-        Empty if one of the feeds is an id, or if no tool takes the id next to the name.
+        Empty if one of the feeds is an id itself, or if no tool takes an id from the same object.
         """
         if not feeds or any(is_identity_feed(feed) for feed in feeds):
             return set()

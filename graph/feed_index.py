@@ -1,8 +1,8 @@
-"""Index of feeds: the tools whose responses can fill a tool's parameters.
+"""Index of response fields that finds the feeds into a tool's parameters without scoring every pair of tools.
 
-It finds them among tens of thousands without trying every pair. Within a service it leaves nothing out: what identifies something is
-found by its entity, the rest by words. From other services it leaves out what ``graph.coupling.score_coupling`` could not give the score that
-is asked for (its rules, read backwards), values that mean nothing outside their service, and all but the best of many similar fields.
+Within a service the index misses nothing: ids are found by their entity, other fields by their words. Of other services
+it returns only fields that can reach :data:`MIN_FOREIGN_SCORE` by the rules of :func:`graph.coupling.score_coupling`,
+no values that mean nothing outside their service, and only the best of many similar fields.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ from graph.links import FeedLink
 from graph.response_fields import OutputField, output_fields
 
 MAX_ALIKE_PRODUCERS = 24
-"""Maximum number of producers examined among similar fields: of the consumer's category, and of all."""
+"""Maximum number of producers scored among similar fields: so many of the consumer's category, and so many of all."""
 
 _SERVICE_WORDS = frozenset(
     {
@@ -41,12 +41,12 @@ _SHARED_IDS = frozenset(
     {"imdb", "tmdb", "tvdb", "isbn", "issn", "doi", "asin", "ean", "upc", "gtin", "iata", "icao", "orcid", "arxiv", "pubmed",
      "wikidata", "cik", "cusip", "isin", "youtube", "spotify", "steam"}
 )  # fmt: skip
-"""Words of ids that services share."""
+"""Words of ids that are public standards, or of platforms that other services refer to."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldEntry:
-    """A field of a producer."""
+    """A response field with its tool."""
 
     producer: ToolDoc
     field: OutputField
@@ -97,7 +97,10 @@ class _AlikeFields:
 
 
 class _WantedFields:
-    """Fields that may fill a parameter of certain words, grouped by the words that its description must supply."""
+    """Fields that may fill parameters of certain words, grouped by their surplus words.
+
+    A surplus word is one that a field has and the parameter's name lacks. The parameter's description must contain it.
+    """
 
     def __init__(self, wants: frozenset[str], entries: Iterable[_CommonField]) -> None:
         self._wants = wants
@@ -119,7 +122,7 @@ class _WantedFields:
 
 
 class CommonFields:
-    """Index of the fields of all tools, by head word and by any other word said of them."""
+    """Index of fields that may feed tools of other services, by head word and then by any other word."""
 
     def __init__(self) -> None:
         self._by_head: defaultdict[str, list[_CommonField]] = defaultdict(list)
@@ -127,7 +130,7 @@ class CommonFields:
         self._wanted: dict[frozenset[str], _WantedFields] = {}
 
     def add(self, producer: ToolDoc, fields: Iterable[OutputField]) -> None:
-        """Add the fields of a tool's response, except those that repeat its inputs or mean nothing to another service."""
+        """Add the fields of a response, except those that repeat inputs or mean nothing to another service."""
         support_words, service_key = get_subject_words(producer.api), get_service_key(producer)
         input_names = {split_words(parameter.name) for parameter in producer.parameters}
         for field in fields:
@@ -160,7 +163,7 @@ class CommonFields:
         return (entry for entry in entries if entry.service_key != service_key)
 
     def _find_by_words(self, head_word: str, wanted_words: frozenset[str]) -> Iterable[_CommonField]:
-        """Return the fields with the parameter's head word of which all its words are said."""
+        """Return the fields with this head word that have all of the wanted words, in their name or around it."""
         others = [self._index_by_word(head_word).get(word, []) for word in wanted_words if word != head_word]
         entries = min(others, key=len) if others else self._by_head.get(head_word, [])
         return (
@@ -170,7 +173,7 @@ class CommonFields:
         )
 
     def _index_by_word(self, head_word: str) -> dict[str, list[_CommonField]]:
-        """Return the fields with this head word, by every other word said of them; computed once."""
+        """Return the fields with this head word, by each word of their name, holder and tool; computed once."""
         if head_word not in self._by_word:
             by_word: defaultdict[str, list[_CommonField]] = defaultdict(list)
             for entry in self._by_head.get(head_word, ()):
@@ -184,10 +187,10 @@ MAX_PRODUCERS = 20
 """Maximum number of producers for each parameter of a tool."""
 
 MAX_FIELDS_PER_PRODUCER = 3
-"""Maximum number of identifying fields of each producer: ``cast[].id`` and ``crew[].id`` are both a person's."""
+"""Maximum number of a producer's fields that feed one identifying parameter: ``cast[].id`` and ``crew[].id``."""
 
 _MAX_SCORE_GAP = 0.05
-"""Maximum difference in score between such a field and its producer's best one."""
+"""Maximum difference in score between such a field and its producer's best field."""
 
 MIN_SERVICE_SCORE = MIN_COUPLING_SCORE
 """Minimum score of a feed within a service, whose tools use the same words for the same things."""
@@ -196,10 +199,11 @@ MIN_FOREIGN_SCORE = 0.85
 """Minimum score of a feed from another service: the same words on both sides, or supplied by the holder."""
 
 _FeedRank = tuple[float, bool, bool, int, int, ToolId]
+"""Sort key of a feed, lower is better; see :func:`_rank_feed`."""
 
 
 class _ServiceFields:
-    """The fields of one service: those that identify something by entity and form, the others by word."""
+    """Index of one service's fields: ids by entity and form, other fields by word."""
 
     def __init__(self) -> None:
         self._members: list[tuple[ToolDoc, tuple[OutputField, ...]]] = []
@@ -264,9 +268,9 @@ class FeedIndex:
         self._producers.add(producer.id)
 
     def find_feeds(self, consumer: ToolDoc) -> list[FeedLink]:
-        """Return the feeds into a tool: of each parameter the best producers, of each its best fields.
+        """Return the feeds into a tool: for each parameter the best fields of at most :data:`MAX_PRODUCERS` producers.
 
-        At most :data:`MAX_PRODUCERS` producers. Administrators' marks are applied: feeds that were added are among them, forbidden ones are not.
+        Administrators' marks are applied: added feeds are included, forbidden ones are left out.
         """
         feeds = [feed for parameter in consumer.parameters for feed in self._find_parameter_feeds(parameter, consumer)]
         return apply_feed_marks(consumer, feeds, self._producers)
@@ -310,7 +314,7 @@ class FeedIndex:
 
 
 def apply_feed_marks(consumer: ToolDoc, feeds: Iterable[FeedLink], producers: Container[ToolId]) -> list[FeedLink]:
-    """Return feeds as an administrator corrected them: with added ones if their producers exist, without forbidden."""
+    """Apply an administrator's marks: add the confirmed feeds whose producers exist, and drop the forbidden ones."""
     marks = {(mark.source, mark.field, mark.parameter): mark.fills for mark in consumer.feed_marks}
     added = [
         FeedLink(source, consumer.id, field, parameter, 1.0)

@@ -1,6 +1,6 @@
-"""Resolution of the function name that a trajectory used to the document it means.
+"""Resolves the function names in trajectories to the documents that they mean, by ToolBench's naming rules.
 
-An ambiguous name is never resolved silently.
+An ambiguous name is reported as such, never resolved silently.
 """
 
 import re
@@ -115,7 +115,7 @@ class NameIndex:
         return _resolve_ids(fitting or candidates, function, category or "", toolset or "")
 
     def _narrow(self, ids: list[ToolId], category: str | None, toolset: str | None) -> list[ToolId]:
-        """Return those of ``ids`` that are in this category and tool set; None fits all."""
+        """Return the ids that belong to this category and tool set; None matches all."""
         standard_toolset = None if toolset is None else standardise(toolset)
         return [
             tool

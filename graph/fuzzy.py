@@ -1,7 +1,7 @@
-"""Inputs that a user states in words.
+"""Tells the inputs that a user can state from those that must be looked up.
 
-They are names, titles, topics, dates, countries, choices and numbers; not ids, tokens or coordinates. A tool is *fuzzy* if a call of it
-needs nothing else (SoAy: only fuzzy functions take what users say).
+Users state names, titles, topics, dates, countries, choices and numbers, but not ids, tokens or coordinates. A tool is
+*fuzzy* if a call needs only what users state; SoAy's term for the functions that can begin a solution.
 """
 
 import re
@@ -25,7 +25,7 @@ _OPAQUE_WORDS = IDENTITY | frozenset(
         "webhook", "xml",
     }
 )  # fmt: skip
-"""Words for values that mean something to machines alone, or that nobody tells a stranger."""
+"""Last words of names whose values only machines understand, or that are secret."""
 
 _SETTING_WORDS = frozenset(
     {
@@ -35,7 +35,7 @@ _SETTING_WORDS = frozenset(
         "verbose", "version", "width", "height", "mode", "total", "number", "items", "item", "of", "by", "max", "min", "end", "response",
     }
 )  # fmt: skip
-"""Words for inputs that say how to answer rather than about what, if nothing else is in their name."""
+"""Words of settings. An input whose name has no other word says how to answer, not what about."""
 
 _MACHINE_FORMATS = frozenset(
     {"uuid", "uri", "url", "uri-reference", "iri", "byte", "binary", "password", "json-pointer", "regex", "jwt"}
@@ -66,14 +66,14 @@ _NUMERIC_WORDS = frozenset(
         "zip",
     }
 )
-"""Words for values that are digits without being an id."""
+"""Words for values that may be all digits without being ids."""
 
 MAX_OPTIONAL_INPUTS = 2
-"""Maximum number of optional inputs given at once: people rarely state more conditions than that."""
+"""Maximum number of optional inputs of one request: people rarely state more conditions."""
 
 
 def can_user_state(parameter: Parameter, tool: ToolDoc, service: ServiceEntities) -> bool:
-    """Return whether a user may state the value of an input."""
+    """Return whether a user can state the value of an input in a request."""
     if parameter.enum:
         return True
     if parameter.type == "object" or parameter.location in ("header", "cookie") or parameter.whole_body:
@@ -99,19 +99,22 @@ def is_identifier(parameter: Parameter, tool: ToolDoc, service: ServiceEntities)
 
 
 def is_topic(parameter: Parameter) -> bool:
-    """Return whether an input says about what rather than how to answer: a ``city``, but not a ``page`` or a flag."""
+    """Return whether an input names a subject of the request, like ``city``, rather than a setting, like ``page``."""
     name_words = split_words(parameter.wire_name)
     own_header = parameter.wire_name[:2].lower() == "x-"
     return parameter.type != "boolean" and not set(name_words) <= _SETTING_WORDS and not own_header
 
 
 def is_fuzzy(tool: ToolDoc, service: ServiceEntities) -> bool:
-    """Return whether a call of a tool needs only what a user states, or settings with a default."""
+    """Return whether all that a call needs is stated by the user, or is a setting with a default."""
     return not any(needs_lookup(one, tool, service) for one in tool.required) and not _is_called_by_id(tool, service)
 
 
 def _is_called_by_id(tool: ToolDoc, service: ServiceEntities) -> bool:
-    """Return whether a tool takes only the id of what it is named after, even if its document does not require it."""
+    """Return whether the tool's only subject is the id of the entity in its name, required or not.
+
+    Example: ``get_movie`` with an optional ``movie_id``, which returns nothing useful without it.
+    """
     if any(is_topic(one) and can_user_state(one, tool, service) for one in tool.parameters):
         return False
     slots = (service.resolve_input(tool, one) for one in tool.parameters)
@@ -125,9 +128,9 @@ def _is_called_by_id(tool: ToolDoc, service: ServiceEntities) -> bool:
 
 
 def needs_lookup(parameter: Parameter, tool: ToolDoc, service: ServiceEntities) -> bool:
-    """Return whether a required input must be looked up: no user states it, and it is no setting with a default.
+    """Return whether a required input must be looked up because no user states it and it has no usable default.
 
-    The default of an input that identifies something is only an example, so it does not count.
+    The default of an input that identifies something is only an example, so it is not usable.
     """
     if can_user_state(parameter, tool, service):
         return False
@@ -137,9 +140,10 @@ def needs_lookup(parameter: Parameter, tool: ToolDoc, service: ServiceEntities) 
 def select_user_inputs(
     tool: ToolDoc, service: ServiceEntities, filled: frozenset[str] = frozenset()
 ) -> tuple[Parameter, ...]:
-    """Return the inputs that a user has to state for a call, except those ``filled`` from elsewhere.
+    """Return the required inputs that a user has to state for a call.
 
-    These are required inputs without a default, and those with a default that say about what.
+    A default makes a setting optional, but not a subject: a request for the weather of the default city is not the
+    user's request. ``filled`` names inputs that take their values from elsewhere; they are left out.
     """
     return tuple(
         parameter
@@ -150,16 +154,16 @@ def select_user_inputs(
 
 
 def _is_about(parameter: Parameter) -> bool:
-    """Return whether an input is a topic rather than a mere number."""
+    """Return whether an input is a topic and, if it takes a number, one that has a meaning, like a year or a price."""
     number = parameter.type in ("integer", "number")
     return is_topic(parameter) and (not number or bool(_NUMERIC_WORDS & set(split_words(parameter.wire_name))))
 
 
 def list_input_subsets(tool: ToolDoc, service: ServiceEntities) -> list[tuple[Parameter, ...]]:
-    """Return the sensible choices of inputs of a fuzzy tool: the required ones, without and with optional ones.
+    """Return the combinations of inputs with which a user may call a fuzzy tool.
 
-    One or two optional topics are added at once; only one if something is required. A tool that requires nothing and has optional topics
-    gets at least one of them; one that has none is called without inputs.
+    Each combination holds all required inputs. At most one optional topic is added to them, or two if nothing is
+    required. A tool without required inputs gets at least one of its optional topics, or no input if it has none.
     """
     required = select_user_inputs(tool, service)
     optional = [
@@ -173,7 +177,7 @@ def list_input_subsets(tool: ToolDoc, service: ServiceEntities) -> list[tuple[Pa
 
 
 def _is_scalar_array(json_schema: str | None) -> bool:
-    """Return whether a JSON Schema, as text, is one of an array of texts or numbers."""
+    """Return whether the text is the JSON Schema of an array of strings or numbers."""
     schema = read_value(json_schema) if json_schema else None
     items = schema.get("items") if isinstance(schema, dict) else None
     return isinstance(items, dict) and items.get("type") in ("string", "number", "integer")
@@ -181,7 +185,7 @@ def _is_scalar_array(json_schema: str | None) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _is_machine_name(name_words: tuple[str, ...]) -> bool:
-    """Return whether the last word of a name, or the one before a word of form, means something to machines alone."""
+    """Return whether a name begins with ``id``, or ends in an opaque word (also before ``value`` or ``list``)."""
     if name_words[-1] in _OPAQUE_WORDS or name_words[0] == "id":
         return True
     return (
@@ -193,13 +197,13 @@ def _is_machine_name(name_words: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _is_described_as_identifier(description: str) -> bool:
-    """Return whether a description mentions an id and nothing that is stated in words."""
+    """Return whether the beginning of a description mentions an id, but no name, title or other text."""
     first = description[:120]
     return bool(_IDENTIFIER_PATTERN.search(first)) and not _TEXT_PATTERN.search(first)
 
 
 def _is_opaque_example(example: JsonValue, parameter: Parameter, name_words: tuple[str, ...]) -> bool:
-    """Return whether an example is no word: a long jumble of letters and digits, or digits where text is expected."""
+    """Return whether an example looks like an id: an address, mixed letters and digits, or digits in a text input."""
     if not isinstance(example, str) or parameter.type != "string":
         return False
     value = example.strip()

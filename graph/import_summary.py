@@ -1,4 +1,4 @@
-"""Counts tools without documented responses, required keys and callable tools, for a user's first look at a store."""
+"""Summary and report of an import, and a survey of all documents of a store."""
 
 import resource
 import sys
@@ -76,7 +76,8 @@ class TrajectoryCounts(TypedDict):
 class ImportSeconds(TypedDict):
     """Durations of the steps of an import.
 
-    ``parse`` and ``count`` are work time, summed over processes; ``write``, ``embed``, ``links`` and ``total`` are wall time.
+    ``parse`` and ``count`` are work time, summed over processes; ``write``, ``embed``, ``links`` and ``total`` are wall
+    time.
     """
 
     parse: float
@@ -122,7 +123,8 @@ class LinkTotals(TypedDict):
 class ImportSummary(TypedDict):
     """Figures of an import.
 
-    ``tools``, ``transitions``, ``finish_transitions``, ``links`` and ``documents`` describe the store, the others the sources of this import.
+    ``tools``, ``transitions``, ``finish_transitions``, ``links`` and ``documents`` describe the store, the others the
+    sources of this import.
     """
 
     tools: int
@@ -224,7 +226,8 @@ def build_report(result: ImportResult, summary: ImportSummary) -> ImportReport:
 def measure_peak_mb() -> float:
     """Return the peak resident memory in MiB of this process and its largest child, added.
 
-    On Linux the own part is read from ``VmHWM``, since ``ru_maxrss`` includes the peak of the program that started this one.
+    On Linux the own part is read from ``VmHWM``, since ``ru_maxrss`` includes the peak of the program that started this
+    one.
     """
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

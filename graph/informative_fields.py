@@ -1,4 +1,8 @@
-"""Selects the informative fields of a walk's last response: no ids or paging, nothing given or found on the way."""
+"""Selects the fields of a walk's last response that tell the user something new.
+
+Left out are ids and paging, what the user gave in the request, and what earlier responses of the walk already
+contained.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -18,7 +22,7 @@ _HIDDEN = frozenset(
         "handle", "self", "typename", "password",
     }
 )  # fmt: skip
-"""Last words of field names that identify things or are technical."""
+"""Last words of the names of ids and technical fields."""
 _PAGING = frozenset(
     {
         "page", "pages", "total", "count", "limit", "offset", "size", "per", "skip", "next", "previous", "prev", "first", "last", "current",
@@ -26,6 +30,7 @@ _PAGING = frozenset(
         "max", "maximum", "record", "row", "entry", "cursor", "url",
     }
 )  # fmt: skip
+"""Words of fields about paging. A field whose name has no other word is about paging if the response has a list."""
 _PAGED = frozenset(
     {
         "page",
@@ -43,6 +48,7 @@ _PAGED = frozenset(
         "returned",
     }
 )
+"""Words that mark a field as paging even inside a list."""
 _ENVELOPE = frozenset(
     {
         "status", "success", "successful", "error", "errors", "message", "code", "ok", "version", "timestamp", "request", "took", "copyright",
@@ -50,13 +56,14 @@ _ENVELOPE = frozenset(
         "remaining", "method", "http", "text", "processing", "execution", "generated", "time", "ms", "server", "get",
     }
 )  # fmt: skip
+"""Words of fields that report how the call went: status, message, duration."""
 _WRAPPERS = frozenset(
     {
         "meta", "metadata", "pagination", "paging", "paginator", "pageinfo", "link", "url", "error", "errors", "header", "headers", "request",
         "parameter", "parameters", "query", "debug", "ratelimit", "warning", "warnings", "pageable", "cursor",
     }
 )  # fmt: skip
-"""Words of objects that describe the response rather than what was asked for."""
+"""Words of objects that describe the response rather than its subject."""
 
 _COLLECTIVE = frozenset(
     {"list", "item", "data", "result", "response", "body", "payload", "record", "object", "content", "info", "detail"}
@@ -64,20 +71,26 @@ _COLLECTIVE = frozenset(
 """Words of lists and objects that do not say what they contain."""
 
 _OUTCOME = frozenset({"status", "code", "error", "ret", "return", "message", "http", "cod", "msg"})
+"""Words of which names like ``status_code`` and ``error_message`` consist."""
 
 _STATUS = _ENVELOPE | _OUTCOME | {"sub", "data", "execution"}
+"""Words of the fields inside an object ``status``."""
 
 _PLACEHOLDER = re.compile(r"key\d+")
-"""Catalogues write such names where a key is data."""
+"""Name that catalogues write where a key is data."""
 _LAST_LIST = re.compile(r"^(.*\[\])(?:\.|$)")
 
 Key = frozenset[str]
+"""Words of a field's name and of the objects around it, without collective words. Equal words mean equal fields."""
 
 
 def select_informative_fields(
     walk: FeedWalk, inputs: Iterable[Parameter], ground: FeedGraph
 ) -> tuple[OutputField, ...]:
-    """Return the fields of the walk's last response that are new to a user who gives these inputs, in order."""
+    """Return the fields of the walk's last response that are new to a user who gives ``inputs``, in order.
+
+    Empty if the last tool has side effects, or its response has nothing but a status.
+    """
     tail = walk.tail
     if walk.changes:
         return ()
@@ -105,7 +118,7 @@ def select_informative_fields(
 
 
 def is_redundant(walk: FeedWalk, inputs: Iterable[Parameter], ground: FeedGraph) -> bool:
-    """Return whether the second tool is fed only with inputs of the first, so that it could have been called alone."""
+    """Return whether the first tool is superfluous because it feeds the second only what the user gave to it."""
     if len(walk.tools) == 1:
         return False
     input_words = {split_words(one.wire_name) for one in inputs}
@@ -117,7 +130,7 @@ def is_redundant(walk: FeedWalk, inputs: Iterable[Parameter], ground: FeedGraph)
 
 
 def _is_formal(field: OutputField, fields: Sequence[OutputField]) -> bool:
-    """Return whether a field is about the response rather than its subject: paging, status, errors."""
+    """Return whether a field is about the response rather than its subject: paging, status or an error."""
     name_words, holder = set(split_words(field.name)), set(field.holder)
     about_answer = (
         bool(holder & _WRAPPERS) or holder == {"page", "info"} or (holder == {"status"} and name_words <= _STATUS)
@@ -153,14 +166,14 @@ def _is_identifier(field: OutputField, tool: ToolDoc, service: ServiceEntities) 
 
 
 def _find_main_objects(fields: Iterable[OutputField]) -> frozenset[str]:
-    """Return the paths of the objects that a response is about: the outermost ones that have fields of their own."""
+    """Return the paths of the outermost objects that have fields of their own: what the response is about."""
     holders = {get_parent_path(one.path) for one in fields if one.path}
     least = min((one.count(".") + (one != "") for one in holders), default=0)
     return frozenset(one for one in holders if one.count(".") + (one != "") == least)
 
 
 def _are_hits(walk: FeedWalk, main: Collection[str], ground: FeedGraph) -> bool:
-    """Return whether the last tool searched for the thing found before, so that its results repeat the search terms."""
+    """Return whether the last tool searched by values from earlier responses that its results repeat as fields."""
     asked_words = {split_words(feed.parameter) for feed in walk.list_feeds_into(walk.tail.id)}
     asked_words = {named for named in asked_words if named[-1] not in IDENTITY}
     fields = ground.fields[walk.tail.id]
@@ -170,7 +183,7 @@ def _are_hits(walk: FeedWalk, main: Collection[str], ground: FeedGraph) -> bool:
 
 
 class _KnownFields:
-    """Facts from earlier responses about the thing that the last tool is asked about, and about others on the way."""
+    """Field names in a walk's earlier responses, of the thing that the last tool is called for and of others."""
 
     def __init__(self, walk: FeedWalk, main: Collection[str], ground: FeedGraph, *, hits: bool) -> None:
         into = walk.list_feeds_into(walk.tail.id)
@@ -180,7 +193,7 @@ class _KnownFields:
         self._entity = _find_entity_words(into[0], ground) if into else frozenset[str]()
 
     def has(self, field: OutputField) -> bool:
-        """Return whether a field of the last response repeats something known."""
+        """Return whether a field of the last response repeats a field of an earlier one."""
         holder = get_parent_path(field.path)
         if not self._entity:
             return False
@@ -197,7 +210,7 @@ class _KnownFields:
 
 
 def _iterate_other_keys(feed: FeedLink, ground: FeedGraph) -> Iterable[Key]:
-    """Yield the keys of fields that belong to the feeding object, lie within it, or lie beside it in its list item."""
+    """Yield the keys of the fields of the feeding object, of objects within it, and of the list item around it."""
     holder, item = get_parent_path(feed.field), _find_item_path(feed.field)
     entity = _find_entity_words(feed, ground)
     for field in ground.fields[feed.source]:
@@ -211,7 +224,7 @@ def _iterate_other_keys(feed: FeedLink, ground: FeedGraph) -> Iterable[Key]:
 
 
 def _find_entity_words(feed: FeedLink, ground: FeedGraph) -> frozenset[str]:
-    """Return the words of the entity whose field feeds an input."""
+    """Return the words of the entity that a feed's input takes, or else of the object that holds the field."""
     target = ground.tools[feed.target]
     parameter = next(one for one in target.parameters if one.name == feed.parameter)
     slot = ground.get_service(target).resolve_input(target, parameter)
@@ -221,7 +234,7 @@ def _find_entity_words(feed: FeedLink, ground: FeedGraph) -> frozenset[str]:
 
 
 def _remove_collective_words(name_words: Iterable[str]) -> Key:
-    """Return the words that say something about the content, as a key."""
+    """Return the words as a key, without those that say nothing about the content."""
     return frozenset(name_words) - _COLLECTIVE
 
 

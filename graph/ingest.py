@@ -1,7 +1,7 @@
-"""Import into the graph: documents first, then blocks of records, each counted and applied whole.
+"""Import into the graph: documents first, then blocks of records, each counted and applied as a whole.
 
-The key of every record is remembered by the store, so an import that was interrupted, or is repeated, or whose sources
-have grown, adds what is missing and nothing twice. The figures describe the sources, whatever the store held before.
+The store keeps the key of every record. So an import that was interrupted, is repeated, or whose sources have grown
+adds what is missing and nothing twice. The figures describe the sources, whatever the store held before.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ DOCUMENTS_A_WRITE = 1_000
 T = TypeVar("T")
 
 RememberSolved = Callable[[str, Sequence[SolvedRequest]], Awaitable[None]]
-"""Keeps solved requests under a key, each once even if called repeatedly."""
+"""Stores solved requests under a key; idempotent."""
 
 CountBlock = Callable[[Block, NameIndex, frozenset[str]], Awaitable[CountedBlock]]
 """Counts one block; the third argument is the keys of records that were applied before."""
 SpreadBlocks = Callable[[Iterator[Block]], AsyncIterator[tuple[Block, CountedBlock]]]
-"""Counts all blocks elsewhere, on a cluster for example, and returns them in order."""
+"""Counts all blocks elsewhere, on a cluster for example, and yields them in order."""
 
 
 ReadDocuments = Callable[[Path, str], Iterator[ToolDoc | SkippedInput]]
@@ -53,7 +53,8 @@ class ImportResult:
     duplicates: list[ToolId] = field(default_factory=list[ToolId])
     """Ids of documents left out because an earlier, different one has the same category, tool set and name.
 
-    Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken input.
+    Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken
+    input.
     """
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
     """Documents that would turn existing tools into other ones."""
@@ -88,8 +89,14 @@ class _DocumentBatch:
 class GraphImporter:
     """One import into one store.
 
-    ``strict``: the first thing that would be skipped or refused is raised instead. ``remember``: called with the solved
-    requests of new, accepted trajectories. ``admission``: which documents may be put; by default none that takes over another tool's id.
+    Args:
+        store: The graph to import into.
+        recordings: Store for recorded calls; None to import only their counts.
+        progress: Called after each batch of documents and each block.
+        strict: Raise the first defect instead of skipping or refusing the input.
+        remember: Called with the solved requests of new, accepted trajectories.
+        admission: Decides which documents may be stored; by default none that takes over another tool's id.
+        documents: Reads the documents of a path.
     """
 
     def __init__(
@@ -114,7 +121,9 @@ class GraphImporter:
         self._documents_read: dict[ToolId, tuple[int, int]] = {}
 
     async def import_tools(self, paths: Sequence[Path], server: str = "") -> NameIndex:
-        """Put all documents, and return the names of all that the store then holds.
+        """Store the documents of all paths, and return an index of the names that the store then holds.
+
+        ``server`` is the address that relative servers of the documents are relative to.
 
         Raises:
             BrokenInputError: in strict mode.
@@ -143,9 +152,15 @@ class GraphImporter:
         ahead: int = 1,
         spread: SpreadBlocks | None = None,
     ) -> None:
-        """Count and apply a source; ``ahead`` blocks are counted at once, and applied in order. Raises as ``import_tools``.
+        """Count a source block by block and apply the blocks in order. Raises as :meth:`import_tools`.
 
-        With ``spread`` the blocks are counted by it, and ``count`` only repeats those that met another import.
+        Args:
+            source: The trajectories or calls.
+            names: Index of the documents that calls are resolved to.
+            count: Counts one block.
+            ahead: Number of blocks that are counted while another is applied.
+            spread: Counts the blocks in place of ``count``, which then only repeats blocks that overlap with another
+                import.
         """
         blocks = source.blocks()
         done, empty = 0, True
@@ -221,7 +236,7 @@ class GraphImporter:
             self.result.parse_seconds += perf_counter() - start
 
     async def _apply_block(self, block: Block, counted: CountedBlock, names: NameIndex, count: CountBlock) -> None:
-        """Apply what is new in a block, once, even if another process imports the same at this moment."""
+        """Apply what is new in a block exactly once, even if another process imports the same records meanwhile."""
         result, records = self.result, frozenset(counted.batch.records)
         result.tally.merge(counted.tally)
         result.parse_seconds += counted.parse_seconds
@@ -238,9 +253,10 @@ class GraphImporter:
         result.already_known += len(records) - len(fresh.batch.records)
 
     async def _write_block(self, counted: CountedBlock) -> bool:
-        """Write a block, responses and solved requests first.
+        """Write a block: recorded calls, solved requests and response shapes first, its counts last.
 
-        They are kept once, too, and a block whose counts are stored is never read again, so counts come last.
+        Stored counts mark the block as done. If the import is interrupted before, the others are written again, which
+        changes nothing.
         """
         if self._recordings is not None and counted.recorded_calls:
             await self._recordings.add(counted.batch.key, counted.recorded_calls)

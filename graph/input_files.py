@@ -41,8 +41,8 @@ class RecordSource:
 def read_tools(path: Path, server: str = "", address: str = "") -> Iterator[ToolDoc | SkippedInput]:
     """Read tool documents from a path whose format is recognised.
 
-    Formats: a folder in ToolBench's layout, ToolBench's requests (``G*_query.json``, or a folder of them), an OpenAPI or Swagger document
-    (JSON or YAML), API-Bank's table, NESTFUL's list of endpoints, or JSONL.
+    Formats: a folder in ToolBench's layout, ToolBench's requests (``G*_query.json``, or a folder of them), an OpenAPI
+    or Swagger document (JSON or YAML), API-Bank's table, NESTFUL's list of endpoints, or JSONL.
 
     Args:
         path: file or folder.
@@ -70,7 +70,8 @@ def read_tools(path: Path, server: str = "", address: str = "") -> Iterator[Tool
 def read_fetched(path: Path, address: str, server: str = "") -> Iterator[ToolDoc | SkippedInput]:
     """Read documents from a file that was fetched from ``address``, which problems name in place of the file.
 
-    Servers without a host are relative to that address unless ``server`` overrides it; documents without servers use the root of its host.
+    Servers without a host are relative to that address unless ``server`` overrides it; documents without servers use
+    the root of its host.
     """
     for item in read_tools(path, server, address):
         if isinstance(item, SkippedInput):
@@ -94,7 +95,8 @@ def find_own_addresses(paths: Iterable[Path], server: str) -> tuple[str, ...]:
 def read_records(path: Path, kind: RecordKind) -> RecordSource:
     """Read trajectories or recorded calls (JSONL).
 
-    Trajectories are search trees or dialogues, one per file or per line, or JSONL. Raises ``UsageError`` as :func:`read_tools` does.
+    Trajectories are search trees or dialogues, one per file or per line, or JSONL. Raises ``UsageError`` as
+    :func:`read_tools` does.
     """
     path = _require_existing(path, f"--{kind}")
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""Untrusted JSON Schemas, reduced to a bounded, reference-free subset that is safe to validate with."""
+"""Reduces untrusted JSON Schemas to a bounded subset without references that is safe to validate with."""
 
 import math
 from collections.abc import Callable
@@ -22,8 +22,9 @@ _UNSUPPORTED_KEYWORDS = frozenset(
 def sanitize_schema(value: object, keeps_pattern: Callable[[str], bool] = lambda _: True) -> Schema:
     """Return ``value`` reduced to a 2020-12 schema that any validator can apply without fetching or recursing.
 
-    Parts that cannot be kept are left open, so the result never refuses what the original accepts: ``oneOf`` with an open part becomes
-    ``anyOf``, and ``not`` of an open part is dropped. ``keeps_pattern`` decides which regular expressions are kept.
+    Parts that cannot be kept are left open, so the result never refuses what the original accepts: ``oneOf`` with an
+    open part becomes ``anyOf``, and ``not`` of an open part is dropped. ``keeps_pattern`` decides which regular
+    expressions are kept.
     """
     return _SchemaSanitizer(keeps_pattern).sanitize(value, MAX_DEPTH)[0]
 
@@ -38,7 +39,10 @@ def sanitize_value(value: object, depth: int = 32) -> Any:
 
 
 def _copy_value(value: Any, depth: int, budget: list[int]) -> Any:
-    """Copy a JSON value, raising ``ValueError`` beyond ``depth`` levels or the number of nodes in ``left[0]``."""
+    """Copy a JSON value. Raises ``ValueError`` beyond ``depth`` levels or ``budget[0]`` nodes, and for other values.
+
+    ``budget`` is a list so that all recursive calls reduce the same number.
+    """
     budget[0] -= 1
     if depth == 0 or budget[0] < 0:
         raise ValueError

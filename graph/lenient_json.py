@@ -15,7 +15,7 @@ MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 250
 """Maximum nesting of lists and objects.
 
-No API needs more, and every recursive walk of ours, or of a library, copes with this depth.
+No API needs more, and recursive functions here and in libraries stay within Python's recursion limit at this depth.
 """
 _MAX_PYTHON_CHARACTERS = 100_000
 _MAX_GUESSED_DEPTH = 60
@@ -27,8 +27,8 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 def read_value(text: str) -> JsonValue:
     """Parse the value in a text; return None if there is none, or if it is null.
 
-    Tries JSON, then a Python literal (``{'a': None}``), then JSON that was cut off, of which the complete part is returned. Texts over
-    ``MAX_CHARACTERS`` and values nested deeper than ``MAX_DEPTH`` are not read. Never raises.
+    Tries JSON, then a Python literal (``{'a': None}``), then JSON that was cut off, of which the complete part is
+    returned. Texts over ``MAX_CHARACTERS`` and values nested deeper than ``MAX_DEPTH`` are not read. Never raises.
     """
     if len(text) > MAX_CHARACTERS:
         return None
@@ -45,10 +45,14 @@ def read_value(text: str) -> JsonValue:
 
 
 BEYOND_64_BITS = "holds a whole number beyond 64 bits, which cannot be sent; give it as text where that is taken"
+"""Error message for arguments of which :func:`is_beyond_64_bits` is true."""
 
 
 def contains_value(value: object, predicate: Callable[[object], bool], depth: int = MAX_DEPTH) -> bool:
-    """Return whether a value matches the predicate ``predicate``, or contains a value that does."""
+    """Return whether ``predicate`` is true of a value, or of one nested in it down to ``depth`` levels.
+
+    Containers themselves are not tested, except at the depth limit.
+    """
     match value:
         case dict() if depth:
             return any(contains_value(one, predicate, depth - 1) for one in cast(dict[object, object], value).values())

@@ -1,8 +1,9 @@
 """Computes the links of all tools, incrementally: only for tools that changed or that depend on a changed one.
 
-Pending tools are first noted in the store and then computed in batches, so an interrupted run is continued by the next one. The result
-equals that of a full computation, with one exception: a substitute of an unchanged tool is missed if a changed tool is near to it without
-its being near to the changed one.
+Tools are first marked as pending in the store and then computed in batches, so that the next run continues an
+interrupted one. The result equals that of a full computation, with one exception: similarity lists are not symmetric,
+so a changed tool is missed as the substitute of an unchanged one that lists it among its similar tools but is not
+listed among those of the changed tool.
 """
 
 import asyncio
@@ -27,15 +28,16 @@ SimilarityMap = Mapping[ToolId, Sequence[tuple[ToolId, float]]]
 
 
 class SimilarTools(Protocol):
-    """Finds tools with similar documents.
-
-    ``identity`` names the method; links that were found by another method are computed again.
-    """
+    """Search for tools with similar documents."""
 
     @property
-    def identity(self) -> str: ...
+    def identity(self) -> str:
+        """Name of the method. Links that another method found are computed again."""
+        ...
 
-    async def find_similar(self, tools: Sequence[ToolId]) -> SimilarityMap: ...
+    async def find_similar(self, tools: Sequence[ToolId]) -> SimilarityMap:
+        """Return the tools that are similar to each of these."""
+        ...
 
 
 class LinkProgress(Protocol):
@@ -105,7 +107,7 @@ async def link_tools(graph: LinkedGraph, similar: SimilarTools | None, progress:
         catalogue = await _read_catalogue(graph)
         if 0 < len(changed) < len(digests):
             pending = await _find_affected(graph, similar, catalogue, changed, pending)
-        # Noted before anything is computed, so that an interrupted run leaves the rest pending for the next one.
+        # Marked before anything is computed, so that an interrupted run leaves the rest for the next one.
         await graph.expect_links(changed, [tool for tool in pending if tool not in changed])
         await _compute_links(graph, similar, catalogue, pending, progress)
     return LinkingResult(len(pending), await graph.count_links(), perf_counter() - start)
@@ -116,8 +118,8 @@ async def link_among(
 ) -> int:
     """Link ``tools`` to each other and to ``others`` only, and return how many tools got links.
 
-    Also adds the feeds from ``tools`` into ``others``. Meant for stores whose catalogue takes too long to read; the next :func:`link_tools`
-    treats ``tools`` as changed and computes their full links.
+    Also adds the feeds from ``tools`` into ``others``. Meant for stores whose catalogue takes too long to read; the
+    next :func:`link_tools` treats ``tools`` as changed and computes their full links.
     """
     docs = await graph.get_tools({*tools, *others})
     catalogue = _LinkCatalogue()

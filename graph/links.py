@@ -1,4 +1,4 @@
-"""Links between tools other than transitions: response fields that can fill parameters, and substitutes."""
+"""Links between tools other than transitions: feeds from response fields into parameters, and substitutes."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +33,7 @@ class SubstituteLink:
     other: ToolId
     """The tool that can replace it."""
     score: float
+    """Fitness in [0, 1]; see ``graph.substitution``."""
     parameters: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     """Parameter names of ``one``, mapped to those of ``other`` that take their values."""
 
@@ -45,7 +46,7 @@ class ToolLinks:
     feeds: Sequence[FeedLink] = ()
     """Feeds into the tool."""
     substitutes: Sequence[SubstituteLink] = ()
-    """Substitutes of the tool, which is their ``one``."""
+    """Substitutes of the tool; it is the ``one`` of each."""
 
 
 @record
@@ -53,7 +54,7 @@ class LinkState:
     """How up to date the links of a tool are."""
 
     digest: str
-    """Digest of the tool when its links were last requested."""
+    """Digest that the tool had when its links were last marked as pending."""
     pending: bool
     """Whether the links have yet to be computed."""
 
@@ -122,7 +123,11 @@ def collect_tool_ids(links: Sequence[ToolLinks]) -> set[ToolId]:
 
 
 def check_links(links: Sequence[ToolLinks], nodes: Collection[ToolId]) -> None:
-    """Raise ``UsageError`` for an invalid link: an end outside ``nodes``, another tool's, or a score outside [0, 1]."""
+    """Raise ``UsageError`` for an invalid link.
+
+    Invalid is an end that is not in ``nodes``, a link listed under a tool that is not its own, and a score
+    outside [0, 1].
+    """
     for tool_links in links:
         if any(feed.target != tool_links.tool for feed in tool_links.feeds) or any(
             p.one != tool_links.tool for p in tool_links.substitutes

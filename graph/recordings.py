@@ -19,7 +19,7 @@ class RecordingStore(Protocol):
         ...
 
     async def forget(self, tools: Iterable[ToolId]) -> None:
-        """Delete the calls of these tools. Keys stay, so what was added under them is not added again."""
+        """Delete the calls of these tools. The keys stay, so that their batches are not added again."""
         ...
 
     async def list_calls(self, tool: ToolId) -> list[RecordedCall]:

@@ -1,4 +1,4 @@
-"""The fields of a tool's response, read from its schema or from an example."""
+"""Reads the scalar fields of a tool's response from its schema and its example."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ class OutputField:
     """A scalar of a response."""
 
     path: str
-    """``items[].location.lat``, ``[].id``, or empty if the response is itself the scalar."""
+    """Path like ``items[].location.lat`` or ``[].id``; empty if the response is itself the scalar."""
     name: str
     """The last name in the path."""
     holder: tuple[str, ...] = ()
-    """Words of the name of the object or list that holds the field; may be empty."""
+    """Words of the name of the object or list that holds the field; empty for the response as a whole."""
     type: JsonType | None = None
     """None if unknown."""
     example: JsonValue = None
@@ -44,15 +44,16 @@ class OutputField:
     position: int = 0
     """Place in the response, from 0."""
     title: str = ""
-    """The schema's name of the object that holds the field: ``ArtistObject``."""
+    """Name of the schema of the object that holds the field, like ``ArtistObject``."""
 
 
 def output_fields(doc: ToolDoc) -> tuple[OutputField, ...]:
     """Return the scalar fields of a tool's response, in order, at most ``MAX_FIELDS``.
 
-    Uses the learnt response if there is one. Otherwise reads ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), then adds
-    fields that only ``example_response`` has, since schemas leave out what their authors forgot. Broken text is read as far as it is intact.
-    References (``$ref``) are followed within the schema, each at most once along a path.
+    Reads the learnt response if there is one, else ``response_schema`` (JSON Schema, or ToolBench's ``{"code":
+    "int"}``) and then the fields that only ``example_response`` has, since authors forget some in the schema. Broken
+    text is read as far as it is intact. References (``$ref``) are followed within the schema, each at most once along a
+    path.
     """
     if doc.learnt_response:
         return _read_documented_fields(doc.learnt_response, "")
@@ -77,7 +78,7 @@ def _read_example_text(text: str) -> Iterator[OutputField]:
 
 
 def read_fields(value: JsonValue) -> tuple[OutputField, ...]:
-    """Return the scalar fields of a response value; only the first items of a list are looked at."""
+    """Return the scalar fields of a response value; of each list only the first items are read."""
     return tuple(_number_fields(_walk_value(value, "", "", 0)))
 
 
@@ -165,8 +166,8 @@ def _walk_schema(
 ) -> Iterator[OutputField]:
     """Yield the scalar fields that a schema node describes.
 
-    ``budget`` holds how many schema nodes may still be visited, in a list so that all recursive calls share it. ``followed``: the references
-    on the way to this node, none of which is followed again.
+    ``budget`` holds the number of nodes that may still be visited, in a list so that all recursive calls reduce the
+    same one. ``followed`` are the references on the way to this node, which are not followed again.
     """
     budget[0] -= 1
     if not isinstance(node, dict) or depth > _MAX_DEPTH or budget[0] < 0:

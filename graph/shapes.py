@@ -1,4 +1,4 @@
-"""Shapes of JSON values: possible types, object fields and list items, but no values except those of enums."""
+"""Shapes of JSON values: types, object fields and list items, without values other than those of enums."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ UNKNOWN = JsonShape()
 
 
 def infer_shape(value: JsonValue, depth: int = 8, items: int = 50) -> JsonShape:
-    """Return the shape of a value; of a list, the first ``items`` items are merged, whose fields may differ."""
+    """Return the shape of a value down to ``depth`` levels; of a list the first ``items`` items are merged."""
     match value:
         case dict() if depth:
             fields = {name: infer_shape(one, depth - 1, items) for name, one in value.items()}
@@ -116,7 +116,7 @@ def _merge_optional(first: JsonShape | None, second: JsonShape | None) -> JsonSh
 
 
 def complete_shape(shape: JsonShape, example: JsonShape) -> JsonShape:
-    """Add what only ``example`` shows: fields that the shape does not name, and everything where the shape is open."""
+    """Add what only ``example`` shows: missing fields, and the whole structure where ``shape`` leaves it open."""
     if not shape.kinds or shape.kinds == _NULL:
         return JsonShape(example.kinds | shape.kinds, example.fields, example.items, example.values, example.required)
     if shape.kinds.isdisjoint(example.kinds):
@@ -130,7 +130,7 @@ def complete_shape(shape: JsonShape, example: JsonShape) -> JsonShape:
 
 
 def infer_shape_from_type_names(schema: JsonValue, depth: int = 8) -> JsonShape:
-    """Return the shape of a catalogue's pseudo-schema: a response with type names or examples as its values."""
+    """Return the shape of a catalogue's pseudo-schema, a response with type names or examples in place of values."""
     match schema:
         case dict() if depth:
             fields = {name: infer_shape_from_type_names(one, depth - 1) for name, one in schema.items()}

@@ -1,4 +1,8 @@
-"""The protocol of a graph store. One contract test suite checks every implementation against it."""
+"""Protocols of the stores: the graph, recorded calls, and choices of response fields.
+
+One contract test suite for each checks all implementations. :mod:`graph.links` and :mod:`graph.dataflow` hold the
+protocols for links and flows.
+"""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -40,8 +44,8 @@ class GraphStore(Protocol):
     async def remove_tools(self, tools: Iterable[ToolId]) -> None:
         """Remove the documents of these tools, with their links; tools without a document are ignored.
 
-        Links of tools that depended on them become pending. The nodes become unresolved and keep their facts, lessons, edges and marks, so that
-        a document that is put again has all of them.
+        Links of tools that depended on them become pending. The nodes become unresolved and keep their facts, lessons,
+        edges and marks, so that a document that is put again has all of them.
         """
         ...
 
@@ -52,7 +56,8 @@ class GraphStore(Protocol):
     async def reset_tools(self, tools: Iterable[ToolId]) -> None:
         """Forget what calls and runs taught about these tools, and their links, because they are different tools now.
 
-        Ids that are not nodes are ignored. Walk counts and marks of edges stay, since they describe the requests rather than the tools.
+        Ids that are not nodes are ignored. Walk counts and marks of edges stay, since they describe the requests rather
+        than the tools.
         """
         ...
 
@@ -66,12 +71,13 @@ class GraphStore(Protocol):
     async def learn(self, batch: LiveBatch) -> bool:
         """Add what a run taught, once per key: counts, ``q ← γq + Δ``, ``a ← γa ± 1``, and :mod:`graph.evidence`.
 
-        The database computes the sums, so concurrent runs lose nothing of one another. Each tool keeps its last ``MAX_LESSONS`` lessons.
+        The database computes the sums, so concurrent runs lose nothing of one another. Each tool keeps its last
+        ``MAX_LESSONS`` lessons.
         """
         ...
 
     async def forget(self, tools: Iterable[ToolId]) -> None:
-        """Forget what runs taught about these tools: live calls, scores and lessons. Imported counts and walks stay."""
+        """Delete the live evidence about these tools: calls, scores and lessons. Imported counts and walks stay."""
         ...
 
     async def learn_answers(self, seen: "Mapping[ToolId, Sequence[JsonShape]]") -> set[ToolId]:
@@ -84,7 +90,8 @@ class GraphStore(Protocol):
     async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
         """Pin, mute or ban an edge, or remove its mark (None).
 
-        An edge that was never walked exists only as long as its mark. Raises ``UsageError`` if one of the two tools is not a node.
+        An edge that was never walked exists only as long as its mark. Raises ``UsageError`` if one of the two tools is
+        not a node.
         """
         ...
 
@@ -151,7 +158,8 @@ class GraphStore(Protocol):
     async def restore(self, state: GraphState) -> None:
         """Set facts of nodes, and counts and marks of edges; add the lessons, and mark the keys as applied.
 
-        Used to move a store; applying the same state twice equals applying it once. Ends of edges become nodes; documents stay.
+        Used to move a store; applying the same state twice equals applying it once. Ends of edges become nodes;
+        documents stay.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Finds tools that do the same job: similar documents, parameters that can be mapped, and similar responses."""
+"""Finds tools that can replace one another, by their documents, parameters and responses."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from graph.links import SubstituteLink
 from graph.response_fields import OutputField
 
 MIN_SIMILARITY = 0.7
-"""Minimum similarity of two documents that are compared at all."""
+"""Minimum similarity of two documents for their tools to be compared."""
 
 MIN_SUBSTITUTE_SCORE = 0.6
 """Minimum score of a substitute: document similarity × parameter fit × response similarity."""
@@ -28,9 +28,10 @@ _SECRETS = frozenset({"key", "token", "secret", "password", "authorization", "au
 _GENERIC = frozenset(
     {"api", "data", "get", "service", "free", "scraper", "info", "search", "tool", "online", "web", "the", "and", "by"}
 )
-"""Words of a service's name that do not tell one service's ids from another's."""
+"""Words of tool set names that do not show that two tool sets belong to one service."""
 
 _NUMBERED = frozenset({"v1", "v2", "v3", "v", "1", "2", "3", "api", "endpoint", "copy", "new", "old"})
+"""Words that distinguish versions of one tool; they are not compared."""
 _IDS = frozenset({"id", "code", "symbol", "slug"})
 _ROLES = {"from": "from", "base": "from", "source": "from", "origin": "from", "departure": "from", "start": "from",
           "to": "to", "target": "to", "destination": "to", "quote": "to", "arrival": "to", "end": "to"}  # fmt: skip
@@ -39,7 +40,7 @@ _NUMBERS: frozenset[ParameterType] = frozenset({"integer", "number"})
 
 @dataclass(frozen=True, slots=True)
 class SubstituteCandidate:
-    """A tool with what is compared to find substitutes: its document and its response fields."""
+    """A tool's document and response fields, which are compared to find substitutes."""
 
     doc: ToolDoc
     fields: tuple[OutputField, ...]
@@ -48,7 +49,10 @@ class SubstituteCandidate:
 def find_substitutes(
     tool: SubstituteCandidate, others: Iterable[tuple[SubstituteCandidate, float]]
 ) -> list[SubstituteLink]:
-    """Return the best :data:`MAX_SUBSTITUTES` substitutes among ``others``, which come with their similarity, best first."""
+    """Return the best :data:`MAX_SUBSTITUTES` substitutes of a tool, best first.
+
+    ``others`` are the tools to compare, each with the similarity of its document.
+    """
     substitutes = [
         pair for other, similarity in others if (pair := match_substitute(tool, other, similarity)) is not None
     ]
@@ -58,12 +62,12 @@ def find_substitutes(
 def match_substitute(
     tool: SubstituteCandidate, candidate: SubstituteCandidate, similarity: float
 ) -> SubstituteLink | None:
-    """Return how ``candidate`` can do the job of ``tool``, or None if it cannot.
+    """Return how ``candidate`` can replace ``tool``, or None if it cannot.
 
-    Every parameter that ``candidate`` requires must have a default or take the value of a required one of ``tool``, and every value that ``tool``
-    requires must be used, except for keys. Only tools that agree on having side effects replace each other. Within one tool set, where similar
-    documents are the rule, the names must agree as well; between two tool sets, ids are interchangeable only if both names refer to one
-    service, and keys and tokens never are.
+    Both must have side effects, or neither. Every parameter that ``candidate`` requires needs a default or the value of
+    a required one of ``tool``, and every value that ``tool`` requires must be used; secrets are left out of this.
+    Within one tool set, where all documents are similar, the names must agree as well. Between two tool sets, ids can
+    be passed on only if both belong to one service.
     """
     if tool.doc.id == candidate.doc.id or similarity < MIN_SIMILARITY or tool.doc.safe != candidate.doc.safe:
         return None
@@ -80,9 +84,9 @@ def match_substitute(
 
 
 def _has_same_subject(tool: ToolDoc, candidate: ToolDoc) -> bool:
-    """Return whether two names have the same subject.
+    """Return whether two tool names have the same subject.
 
-    Within one tool set all words must match, elsewhere half of the shorter name's.
+    Within one tool set all words must match, elsewhere half of the words of the shorter name.
     """
     first, second = get_subject_words(tool.api) - _NUMBERED, get_subject_words(candidate.api) - _NUMBERED
     if tool.toolset == candidate.toolset:
@@ -91,7 +95,7 @@ def _has_same_subject(tool: ToolDoc, candidate: ToolDoc) -> bool:
 
 
 def _is_portable(tool: ToolDoc, candidate: ToolDoc, parameters: dict[str, str]) -> bool:
-    """Return whether the parameter values of one service mean the same to another."""
+    """Return whether the values that the tool is called with mean the same to another service."""
     if get_subject_words(tool.api) & _SECRETS or (not tool.safe and not parameters):
         return False
     ids = any("id" in split_words(p.name) for p in tool.required if p.name in parameters)
@@ -99,9 +103,10 @@ def _is_portable(tool: ToolDoc, candidate: ToolDoc, parameters: dict[str, str]) 
 
 
 def map_parameters(tool: ToolDoc, candidate: ToolDoc) -> tuple[dict[str, str], float] | None:
-    """Map the parameters of ``tool`` to those of ``candidate`` and score the fit; None if a required one is left over.
+    """Map the parameters of ``tool`` to those of ``candidate``; None if a required one is left over.
 
-    Pairs are taken greedily, the best fit first.
+    Returns the mapping and the mean fit of the candidate's required parameters. A single pair of required parameters
+    that is left over is mapped despite different names.
     """
     own_parameters = [p for p in tool.parameters if not _is_secret(p)]
     candidate_parameters = [p for p in candidate.parameters if not _is_secret(p)]
@@ -136,7 +141,7 @@ def map_parameters(tool: ToolDoc, candidate: ToolDoc) -> tuple[dict[str, str], f
 
 
 def _is_filled(name: str, parameters: dict[str, str], own_parameters: list[Parameter]) -> bool:
-    """Return whether a parameter takes the value of a required one, which every call has."""
+    """Return whether a candidate's parameter is mapped from a required one, so that every call gives it a value."""
     return any(
         theirs == name and any(p.name == mine and p.required for p in own_parameters)
         for mine, theirs in parameters.items()
@@ -144,10 +149,7 @@ def _is_filled(name: str, parameters: dict[str, str], own_parameters: list[Param
 
 
 def _score_fit(mine: Parameter, theirs: Parameter) -> float:
-    """Score in [0, 1] how well the value of one parameter fits another.
-
-    1.0 for equal names, 0.8 if they share half of their words.
-    """
+    """Score how well the value of one parameter fits another: 1 for equal names, 0.8 for half of the words, else 0."""
     first, second = _get_words(mine), _get_words(theirs)
     if not first or not second or not _accepts_type(mine.type, theirs.type) or _find_role(mine) != _find_role(theirs):
         return 0.0
@@ -160,7 +162,7 @@ def _score_fit(mine: Parameter, theirs: Parameter) -> float:
 
 
 def _is_exchangeable(mine: Parameter, theirs: Parameter) -> bool:
-    """Return whether two remaining parameters may mean the same, as ``q`` and ``city``, but not an id and a name."""
+    """Return whether two left-over parameters may mean the same: ``q`` and ``city``, but not an id and a name."""
     plain = not (mine.enum or theirs.enum) and _accepts_type(mine.type, theirs.type)
     return (
         plain

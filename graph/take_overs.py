@@ -1,8 +1,8 @@
-"""Refuses documents that would turn an existing tool into a different one, unless a person allows it.
+"""Refuses imported documents that would turn an existing tool into a different one, unless a person allows it.
 
-A tool is defined by its host, method, credentials, side effects and, if it has one, its source of tools; permissions, keys and evidence
-were given to exactly that. A document with a known id may change anything else, whatever file it is from; these properties it may change
-only with a person's permission.
+Permissions, keys and evidence belong to a tool's id, so a document that takes the id over would inherit them. The
+identity of a tool is its host, method, credentials, side effect and tool source. A document may change these only with
+a person's permission, and anything else freely.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
@@ -14,25 +14,25 @@ from domain.tool_source import parse_source_id
 from graph.store import GraphStore
 
 ForgetTools = Callable[[Collection[ToolId]], Awaitable[None]]
-"""Callback that deletes, outside the graph, what was learnt about tools that are different from now on."""
+"""Callback that deletes what is stored outside the graph about tools that an import replaces by different ones."""
 
 TakeOverListener = Callable[["TakeOver"], None]
-"""Callback that receives each take-over at once, whether it is refused or about to be done."""
+"""Callback that receives each take-over as it is found, whether it is refused or about to be done."""
 
 _PORTS = {"http": ":80", "https": ":443"}
 _IDENTITY_PARTS = frozenset({"source", "host", "method"})
-"""Changes that make a tool a different one, whose evidence starts over.
+"""Properties whose change makes a tool a different one, whose evidence starts over.
 
-A tool that gets its first address stays the same.
+A property that had no value before does not count: a tool that gets its first address stays the same.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class IdentityChange:
-    """A changed property of a tool."""
+    """Change of one property that defines a tool."""
 
     what: str
-    """source, host, method, credentials or side effect."""
+    """The property: source, host, method, credentials or side effect."""
     old: str
     """The value of the existing tool."""
     new: str
@@ -44,7 +44,7 @@ class IdentityChange:
 
 @dataclass(frozen=True, slots=True)
 class TakeOver:
-    """A document that changes what defines a tool."""
+    """Document that changes the identity of the existing tool with its id."""
 
     tool: ToolId
     known: str
@@ -53,11 +53,11 @@ class TakeOver:
     """Source of the document."""
     changes: tuple[IdentityChange, ...]
     replaced: bool
-    """Whether it was done, because that was requested; otherwise nothing about the tool was changed."""
+    """True if the tool was replaced, as requested; False if the document was refused."""
 
     @property
     def advice(self) -> str:
-        """Advice for the user if it was refused; otherwise empty."""
+        """What the user can do about a refused document; empty if the tool was replaced."""
         if self.replaced:
             return ""
         return "give the document another title, or x-toolset; or import it alone with --replace, if the tool is to be another from now on"
@@ -73,15 +73,15 @@ class ImportAdmission:
 
     store: GraphStore
     replace: bool = False
-    """Do take-overs instead of refusing them; they are reported either way."""
+    """Replace the tools instead of refusing the documents. Take-overs are reported either way."""
     forget: ForgetTools | None = None
     on_take_over: TakeOverListener | None = None
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
 
     async def admit(self, documents: Sequence[ToolDoc], source: str) -> list[ToolDoc]:
-        """Return the documents to store, each with what only the store knows about its tool.
+        """Return the documents to store, each merged with the marks and learnt response of the existing one.
 
-        What was learnt about tools that become different ones is forgotten first.
+        The evidence of tools that become different ones is deleted first.
 
         Raises:
             UnavailableError: the store.
@@ -105,9 +105,10 @@ class ImportAdmission:
         return admitted
 
     async def check_duplicates(self, documents: Sequence[ToolDoc], source: str) -> list[ToolId]:
-        """Return the ids of documents whose id an earlier document of the same import has, except for take-overs.
+        """Report take-overs among documents whose ids repeat in one import, and return the ids of the harmless others.
 
-        Take-overs are reported and refused even with ``replace``: one permission cannot stand for both documents. None of the documents is stored.
+        None of these documents is stored. A take-over is refused even with ``replace``, because one permission cannot
+        cover both documents.
         """
         existing = await self.store.get_tools([document.id for document in documents])
         identical: list[ToolId] = []
@@ -125,10 +126,9 @@ class ImportAdmission:
             self.on_take_over(take_over)
 
     async def _begin_anew(self, tools: Sequence[ToolId]) -> None:
-        """Forget what was learnt about these tools.
+        """Delete the evidence of tools that become different ones, before their documents are stored.
 
-        Runs before their documents are stored, so that an import that is interrupted in between forgets twice rather than mixing old evidence
-        with new tools.
+        An import that is interrupted in between then deletes it twice, rather than giving old evidence to new tools.
         """
         if tools and self.forget is not None:
             await self.forget(tools)
@@ -137,9 +137,9 @@ class ImportAdmission:
 
 
 def find_sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[IdentityChange, ...]:
-    """Return what ``new`` changes of the properties that define a tool.
+    """Return the changes that ``new`` makes to the properties that define a tool.
 
-    Only a tool's own source may declare it read-only, so a new claim from another source counts as a change.
+    Only a tool's own source may declare it read-only, so the same claim from another source counts as a change.
     """
     changes = [
         IdentityChange("source", *_get_sources(old, new)),
@@ -155,17 +155,17 @@ def find_sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[IdentityChange, 
 
 
 def _reset_source(document: ToolDoc, source: str) -> ToolDoc:
-    """Replace a tool source's mark that an imported file claims.
+    """Replace the source of a document that claims to come from a registered tool source.
 
-    A document from an import belongs to no source of tools, whatever its file says.
+    An imported document never does, whatever its file says.
     """
     return document.model_copy(update={"source": source}) if parse_source_id(document.source) is not None else document
 
 
 def _get_sources(old: ToolDoc, new: ToolDoc) -> tuple[str, str]:
-    """Return the tool sources of two documents, both empty if neither has one.
+    """Return the sources of two documents for comparison, both empty if neither is a registered tool source.
 
-    Tools without a tool source may be imported again from any file.
+    A tool from a file may be imported again from any other file.
     """
     if parse_source_id(old.source) is None and parse_source_id(new.source) is None:
         return "", ""
@@ -199,10 +199,10 @@ def _remove_mark(tool: ToolDoc) -> ToolDoc:
 
 
 def merge_known(document: ToolDoc, old: ToolDoc | None, *, is_different: bool = False) -> ToolDoc:
-    """Return the document with what administrators said and what was learnt about its tool.
+    """Return the document with the marks and the learnt response of the existing one, ``old``.
 
-    A learnt response is kept only while the document says the same about responses. A tool that is ``is_different`` one keeps only a mark that it
-    has side effects.
+    A learnt response is kept only if both documents describe the response alike. If the tool ``is_different``, only a
+    mark that it has side effects is kept.
     """
     if old is None:
         return document
@@ -212,7 +212,7 @@ def merge_known(document: ToolDoc, old: ToolDoc | None, *, is_different: bool = 
         old.response_schema,
         old.example_response,
     )
-    # What people say of a source's tool is said at the source, whose document holds it.
+    # Marks on the tools of a registered source are made at the source, so its document already holds the current ones.
     marked = document.marked if parse_source_id(document.source) is not None else old.marked
     entities = document.entity_marks if parse_source_id(document.source) is not None else old.entity_marks
     learnt = old.learnt_response if same_documentation else None

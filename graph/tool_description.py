@@ -1,4 +1,4 @@
-"""Everything known of one tool: the content of ``show_tool``."""
+"""Description of one tool, as ``show_tool`` prints it, and search for tools by name."""
 
 import asyncio
 import difflib

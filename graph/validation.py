@@ -1,4 +1,4 @@
-"""The checks that every graph store applies to what is written, so that all back ends refuse the same."""
+"""Validation of what is written to a graph store, shared by all back ends so that they refuse the same."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -21,7 +21,7 @@ def check_documents(tools: Sequence[ToolDoc]) -> None:
 
 
 def check_batch(batch: GraphBatch) -> None:
-    """Raise ``UsageError`` for a batch without a key, with impossible counts, or with edges out of Finish."""
+    """Raise ``UsageError`` for a batch without a key, with impossible counts, or with edges out of ``FINISH``."""
     _check_key(batch.key)
     for (source, target), count in batch.transitions.items():
         _check_transition(source, target, count)
@@ -36,9 +36,10 @@ def check_batch(batch: GraphBatch) -> None:
 
 
 def check_live_batch(batch: LiveBatch) -> None:
-    """Raise ``UsageError`` for a run that cannot be learnt from.
+    """Raise ``UsageError`` for a run with invalid evidence.
 
-    That is: no key, γ outside (0, 1], Δ outside [-1, 1], no valid half-life, or a called Finish.
+    Invalid are an empty key, a time without a zone, a decay γ outside (0, 1], a half-life that is not positive and
+    finite, impossible transitions, a score Δ outside [-1, 1], and an outcome of ``FINISH``, which cannot be called.
     """
     _check_key(batch.key)
     _check_moment(batch.at)
@@ -56,7 +57,7 @@ def check_live_batch(batch: LiveBatch) -> None:
 
 
 def check_state(state: GraphState) -> None:
-    """Raise ``UsageError`` for facts that no sequence of batches and runs could have produced."""
+    """Raise ``UsageError`` for content that no sequence of batches and runs could have produced."""
     for tool, facts in state.nodes.items():
         counts = (facts.calls, facts.successes, facts.ok, facts.transient, facts.gone)
         if not all(0 <= count <= _MAX_COUNT for count in counts) or facts.successes > facts.calls:
@@ -67,6 +68,7 @@ def check_state(state: GraphState) -> None:
             raise UsageError(f"facts of {tool!r}: live evidence and its moment must be finite and cannot be negative")
     for edge in state.edges:
         _check_transition(edge.source, edge.target, min(edge.imported, edge.live))
+        # A bool is 0 or 1: without a mark there must be at least one walk.
         if not (edge.mark is None) <= edge.imported + edge.live <= _MAX_COUNT:
             raise UsageError(f"{edge.source!r} -> {edge.target!r}: an edge without a mark was walked at least once")
         if not 0 <= edge.strength < math.inf:
@@ -83,7 +85,7 @@ def check_state(state: GraphState) -> None:
 
 
 def check_mark(source: ToolId, target: ToolId, mark: Mark | None, nodes: Collection[ToolId]) -> None:
-    """Raise ``UsageError`` for an unknown mark, an end that is not among ``nodes``, or an edge out of Finish."""
+    """Raise ``UsageError`` for an unknown mark, an end that is not in ``nodes``, or an edge out of ``FINISH``."""
     check_mark_name(mark)
     for end in (source, target):
         if end not in nodes:

@@ -1,6 +1,6 @@
-"""A view of a graph for someone who may not see some of its tools.
+"""View of a graph without the tools that its reader may not see.
 
-Reads leave out these tools and whatever joins others to them; writes go to the graph unchanged.
+Reads leave out the hidden tools with their edges and links. Writes go to the graph unchanged.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ FILTERED_READS = frozenset(
     {"get_tools", "removed_tools", "documents", "find_function", "facts", "out_edges", "in_edges", "edges_beside", "around", "nodes",
      "edges", "lessons", "all_lessons", "link_states", "linked_to", "feeds_out", "feeds_into", "substitutes"}
 )  # fmt: skip
-"""The methods that the view filters: all whose results name tools."""
+"""Names of the methods that the view filters: all reads whose results contain tool ids."""
 
 
 def filter_graph(graph: LinkedGraph, hidden: frozenset[ToolId]) -> LinkedGraph:
@@ -30,7 +30,7 @@ def filter_flows(flows: FlowStore, hidden: frozenset[ToolId]) -> FlowStore:
 
 
 class _VisibleGraph:
-    """A graph without its hidden tools; methods that are not overridden are the graph's own."""
+    """Graph without its hidden tools. A method that is not defined here is the graph's own."""
 
     def __init__(self, graph: LinkedGraph, hidden: frozenset[ToolId]) -> None:
         self._graph = graph
@@ -110,7 +110,7 @@ class _VisibleGraph:
 
 
 class _VisibleFlows:
-    """A flow store without hidden tools; methods that are not overridden are the store's own."""
+    """Flow store without hidden tools. A method that is not defined here is the store's own."""
 
     def __init__(self, flows: FlowStore, hidden: frozenset[ToolId]) -> None:
         self._flows = flows

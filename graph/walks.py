@@ -1,8 +1,8 @@
-"""Walks: sequences of tools in which each response feeds the next call (SoAy, definition 2).
+"""Walks: sequences of at most three different tools in which each response feeds the next call.
 
-They are SoAy's solutions without inputs and outputs. A walk has at most three different tools. It is *valid* if its first tool takes what
-users say, and *simple* if no tool is called for what is known without it. Tools are joined by typed couplings; a field that only repeats an
-input of its own tool feeds nothing. A tool with side effects can end a walk but never feeds another.
+A walk is a solution in the sense of SoAy (definition 2), without the choice of inputs and outputs. It is *valid* if its
+first tool takes what users state, and *simple* if no tool is called for a value that was known before. A tool with side
+effects can only end a walk.
 """
 
 from collections import defaultdict
@@ -19,32 +19,34 @@ from graph.links import FeedLink
 
 MAX_TOOLS = 3
 _MAX_CHOICES = 4
-"""Maximum number of ways followed in which one tool may feed another: from other lists, into other inputs."""
+"""Maximum number of alternative feeds from one tool into another that are followed, each as a walk of its own."""
 
 _NAMING = frozenset({"name", "title"})
 
 
 @dataclass(frozen=True, slots=True)
 class FeedWalk:
-    """A sequence of tools with what feeds them."""
+    """A sequence of tools with the feeds between them."""
 
     tools: tuple[ToolDoc, ...]
     feeds: tuple[FeedLink, ...] = ()
-    """What fills inputs of the second and later tools, in their order."""
+    """Feeds into the second and later tools, in their order."""
     user_inputs: tuple[tuple[ToolId, Parameter], ...] = ()
-    """Inputs of the second and later tools that a user gives."""
+    """Inputs of the second and later tools that the user gives."""
     repeated_inputs: tuple[str, ...] = ()
-    """Inputs of the second tool that one field of the first fills.
+    """Inputs of the second tool that are all filled by the same field of the first; empty for the usual single input.
 
-    The first tool is called once for each of them, as for the two stations of a journey.
+    The first tool is then called once for each of them: a station search, for the two stations of a journey.
     """
 
     @property
     def head(self) -> ToolDoc:
+        """The first tool."""
         return self.tools[0]
 
     @property
     def tail(self) -> ToolDoc:
+        """The last tool."""
         return self.tools[-1]
 
     @property
@@ -82,12 +84,12 @@ def find_walks_over(ground: FeedGraph, max_tools: int = MAX_TOOLS) -> Iterator[F
 
 @dataclass(frozen=True, slots=True)
 class FeedChoice:
-    """One way to fill a tool's inputs from the last response."""
+    """One of several ways to fill a tool's inputs from the responses of a walk."""
 
     feeds: tuple[FeedLink, ...]
-    """Feeds from fields of one object."""
+    """Feeds from fields of one object of the last response."""
     earlier_feeds: tuple[FeedLink, ...] = ()
-    """Feeds from the response of an earlier tool."""
+    """Feeds from responses before the last one."""
     repeated_inputs: tuple[str, ...] = ()
     """Inputs that one field fills; see :attr:`FeedWalk.repeated_inputs`."""
 
@@ -99,7 +101,7 @@ class _WalkFinder:
         self._ground = ground
 
     def extend(self, walk: FeedWalk) -> Iterator[FeedWalk]:
-        """Yield the walks that are one tool longer."""
+        """Yield the walks that are one tool longer; none after a tool with side effects."""
         last = walk.tail
         if not last.safe:
             return
@@ -111,7 +113,8 @@ class _WalkFinder:
     def _append(self, walk: FeedWalk, target: ToolDoc, way: FeedChoice) -> FeedWalk:
         """Append a tool to a walk.
 
-        Inputs named like one that was already fed take the same field; the others are given by the user.
+        An input that no feed of ``way`` fills takes the field that fed an input of the same name before, or else is
+        given by the user.
         """
         feeds = [*way.feeds, *way.earlier_feeds]
         user_inputs: list[tuple[ToolId, Parameter]] = []
@@ -135,12 +138,13 @@ class _WalkFinder:
         )
 
     def find_feed_choices(self, walk: FeedWalk, target: ToolDoc) -> Iterator[FeedChoice]:
-        """Yield the ways in which the walk's last tool, with earlier ones, fills what ``target`` needs, best first."""
+        """Yield the choices of feeds from the walk's last tool, and earlier ones, into ``target``, best first."""
         by_holder: defaultdict[str, list[FeedLink]] = defaultdict(list)
         head_inputs = {
             split_words(one.name) for one in select_user_inputs(walk.head, self._ground.get_service(walk.head))
         }
         for feed in self._ground.get_feeds(walk.tail.id, target.id):
+            # The user gave a value of this name to the first tool. Only a choice from a list may replace it.
             if "[]" not in feed.field and split_words(feed.parameter) in head_inputs:
                 continue
             by_holder[get_parent_path(feed.field)].append(feed)
@@ -151,7 +155,7 @@ class _WalkFinder:
     def _find_choices_in_object(
         self, walk: FeedWalk, target: ToolDoc, feeds: Sequence[FeedLink]
     ) -> Iterator[FeedChoice]:
-        """Yield the ways that use fields of one object of the last response."""
+        """Yield the choices whose ``feeds``, all from one object of the last response, fill what ``target`` needs."""
         best: dict[str, FeedLink] = {}
         for feed in sorted(feeds, key=lambda one: (-one.score, one.field)):
             best.setdefault(feed.parameter, feed)
@@ -173,7 +177,7 @@ class _WalkFinder:
             yield from (FeedChoice(some, earlier) for some in optional_feeds if not _has_lone_coordinate(some))
 
     def _iterate_optional_feeds(self, target: ToolDoc, best: dict[str, FeedLink]) -> Iterator[tuple[FeedLink, ...]]:
-        """Yield feeds into inputs that a user could give: all of an object's if one of them names it, else one by one."""
+        """Yield the groups of feeds into optional topics: all together if one of them is a name, else each alone."""
         open_inputs = {one.name: one for one in target.parameters if is_topic(one)}
         topics = [feed for name, feed in best.items() if name in open_inputs and not is_plain_value(open_inputs[name])]
         if any(set(split_words(feed.parameter)) & _NAMING for feed in topics):
@@ -190,9 +194,10 @@ class _WalkFinder:
         return None
 
     def _is_simple(self, walk: FeedWalk, target: ToolDoc, choice: FeedChoice) -> bool:
-        """Return whether the last tool is needed.
+        """Return whether the walk's last tool is needed to feed ``target``.
 
-        It is unless its own input could have fed the target directly; a tool that lists other things of the kind is needed, too.
+        It is not if every feed of the choice could have come from the object that fed the last tool itself. A tool that
+        lists other things of the same kind is needed nevertheless.
         """
         into = walk.list_feeds_into(walk.tail.id)
         if not into:
@@ -206,9 +211,9 @@ class _WalkFinder:
         return any(feed.parameter not in direct or self._is_about_others(walk, feed) for feed in choice.feeds)
 
     def _is_about_others(self, walk: FeedWalk, feed: FeedLink) -> bool:
-        """Return whether a field of the last response is about other things than the tool was asked about.
+        """Return whether a field of the last response is about other things than the one that the tool was called for.
 
-        That is the case for a list that is not a search for its input.
+        It is if it lies in a list whose items do not repeat the tool's inputs, as the results of a search would.
         """
         asked_with = {split_words(one.parameter) for one in walk.list_feeds_into(walk.tail.id)}
         asked_with = {named for named in asked_with if named[-1] not in IDENTITY}
@@ -222,7 +227,7 @@ def _find_parameter(tool: ToolDoc, feed: FeedLink) -> Parameter:
 
 
 def _has_lone_coordinate(feeds: Sequence[FeedLink]) -> bool:
-    """Return whether only one of two coordinates is fed."""
+    """Return whether latitude or longitude is fed without the other."""
     parameter_words = {word for feed in feeds for word in split_words(feed.parameter)}
     return ("latitude" in parameter_words) != ("longitude" in parameter_words)
 

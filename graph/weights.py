@@ -1,7 +1,8 @@
-"""Transition weights and availability, computed from facts when read and never stored.
+"""Transition weights, availability, and the ranking of candidates; computed from facts when read, never stored.
 
-There are two forms: *living* weights, from the evidence of :mod:`graph.evidence`, and the *thesis's* own, from sections 3.4.1 (static
-weights), 3.4.1.1 (the score map) and 3.4.2 (dynamic weights) of the thesis that Footpath is based on.
+There are two forms of weights: *living* ones, from the evidence of :mod:`graph.evidence`, and those of the *thesis*
+that Footpath is based on (3.4.1 static weights, 3.4.1.1 the score map, 3.4.2 dynamic weights). Exploration offers an
+avoided tool first now and then, since it would otherwise get no calls and its evidence would never change.
 """
 
 import math
@@ -25,17 +26,17 @@ UNTESTED_AVAILABILITY = 0.5
 IMPORTED_CAP = 50
 """Maximum number of imported calls of a tool, or imported walks out of a node, that count.
 
-Live evidence can reach the same amount. Weights with much imported evidence move slowly, those with little quickly, and neither kind
-drowns what runs here have seen.
+It equals the limit of live evidence, so that any amount of imported evidence can be outweighed by runs.
 """
 
 PRIOR = 1.0
-"""Good calls and bad calls that every tool is assumed to have had, so that a few real calls prove little."""
+"""Number of good and of bad calls that every tool is assumed to have had, so that a few real calls prove little."""
 
 FORGIVEN_TROUBLE = 1.0
 """The amount of trouble that has no effect: one failure is not a series."""
 
 WeightForm = Literal["living", "thesis"]
+"""The formulas that weights and availability are computed by; see the module docstring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class WeightedEdge:
     availability: float | None
     """None if the target is untested."""
     resolved: bool
+    """True if the target has a document."""
     edge: Edge
 
     @property
@@ -95,8 +97,8 @@ def compute_transition_weights(
 ) -> list[WeightedEdge]:
     """Return the weights of all edges out of one node, in the given order.
 
-    Marks: a banned edge is left out of the sums and has weight 0; a muted one counts with :data:`MUTED_FACTOR`; a pinned one counts as much as the
-    heaviest. The weights then sum to 1, unless every edge is banned.
+    Marks: a banned edge is left out of the sums and has weight 0; a muted one counts with :data:`MUTED_FACTOR`; a
+    pinned one counts as much as the heaviest. The weights then sum to 1, unless every edge is banned.
 
     Args:
         neighbours: *all* edges, including those to ``FINISH`` and unresolved tools, since all take part in the sums.
@@ -133,7 +135,8 @@ def _apply_marks(neighbours: Sequence[Neighbour], shares: _Shares) -> list[float
 def _compute_living_shares(neighbours: Sequence[Neighbour]) -> list[float]:
     """Return weights w_ij = e_ij / Σ_k e_ik, with e the imported walks plus the decayed live ones.
 
-    Imported walks count for at most :data:`IMPORTED_CAP` out of all of i. Without any evidence all weights are equal. ``Finish`` is an edge like others.
+    Imported walks count for at most :data:`IMPORTED_CAP` out of all of i. Without any evidence all weights are equal.
+    ``Finish`` is an edge like others.
     """
     imported = sum(neighbour.edge.imported for neighbour in neighbours)
     each = min(1.0, IMPORTED_CAP / imported) if imported else 0.0
@@ -175,7 +178,8 @@ def compute_availability(
 def compute_long_run_availability(facts: ToolFacts, remaining: float = 1.0) -> float:
     """Return the share of good calls among the imported and live calls, smoothed with :data:`PRIOR`.
 
-    At most :data:`IMPORTED_CAP` imported calls count. ``remaining`` is the part that remains, after decay, of the evidence against the tool.
+    At most :data:`IMPORTED_CAP` imported calls count. ``remaining`` is the part that remains, after decay, of the
+    evidence against the tool.
     """
     each = IMPORTED_CAP / facts.calls if facts.calls > IMPORTED_CAP else 1.0
     good = PRIOR + each * facts.successes + facts.good
@@ -202,8 +206,8 @@ def is_failing(facts: ToolFacts, parameters: WeightParameters = DEFAULT_WEIGHTS,
 def _compute_thesis_availability(facts: ToolFacts, parameters: WeightParameters) -> float:
     """Return availability v = β · successes / calls + (1 - β) · f(s) / (f(s) + 1) (3.4.2.2).
 
-    s is the sum of the signs of live calls. The thesis's sum over the neighbours is read as the tool's own f(s) and one neighbour without
-    evidence: as printed, the value would exceed 1 and depend on the number of neighbours.
+    s is the sum of the signs of live calls. The thesis's sum over the neighbours is read as the tool's own f(s) and one
+    neighbour without evidence: as printed, the value would exceed 1 and depend on the number of neighbours.
     """
     imported = facts.successes / facts.calls if facts.calls else 0.0
     beta = _compute_beta(facts.calls, facts.ok + facts.transient + facts.gone, parameters)
@@ -221,7 +225,8 @@ def _compute_beta(imported: int, live: int, parameters: WeightParameters) -> flo
 def select_top_candidates(weighted: Iterable[WeightedEdge], k: int) -> list[WeightedEdge]:
     """Return the ``k`` best tools to offer.
 
-    Only tools with a document, never ``FINISH`` and never over a banned edge; pinned ones first, then by weight times availability, ties by id.
+    Only tools with a document, never ``FINISH`` and never over a banned edge; pinned ones first, then by weight times
+    availability, ties by id.
     """
     return rank_candidates(weighted)[:k]
 

@@ -1,7 +1,8 @@
-"""Import of API-Bank: its table of APIs and its dialogues with API calls.
+"""Import of API-Bank: its table of APIs, and its dialogues with API calls.
 
-The table's scenes (API-Bank's categories) are Chinese. They become the English names below; an unknown scene is kept as it is.
-All APIs form the tool set ``API-Bank``. Functions are called by their class names. A dialogue does not record how it ended.
+The table's categories ("scenes") are Chinese and become the English names below; an unknown one is kept as it is. All
+APIs form the tool set ``API-Bank`` and are called by their class names. A dialogue does not record how it ended.
+Dialogues are published as one file each, ``lv1-lv2-samples/<level>/<name>.jsonl``, with one turn a line.
 """
 
 import csv

@@ -13,10 +13,10 @@ _FIRST_LINE = 1 << 20
 
 
 def find_dialogue_files(path: Path) -> Iterator[Path]:
-    """Yield the dialogue files of a folder, of its levels or of its samples, in order.
+    """Yield the dialogue files of a folder in order: all its JSONL files if any of them is a dialogue, else none.
 
-    Nothing is yielded where no file is a dialogue. Otherwise every file is, also one that is broken from its first line on, so
-    that it gets reported.
+    The folder may be that of the samples, of a level, or the one above. Broken files are yielded, too, so that they get
+    reported.
     """
     root = path / _SAMPLES if (path / _SAMPLES).is_dir() else path
     files = sorted(chain(root.glob("*.jsonl"), root.glob("*/*.jsonl")))

@@ -11,7 +11,7 @@ _CHUNK_SIZE = 1 << 20
 _BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 _ReadMore = Callable[[int], str]
-"""Reads up to the given number of further bytes and returns them as text; empty at the end of the file."""
+"""Reads up to the given number of bytes and returns them as text; empty at the end of the file."""
 
 
 def read_items(path: Path) -> Iterator[object]:
@@ -32,7 +32,7 @@ def read_items(path: Path) -> Iterator[object]:
                 text = decoder.decode(body, final=not body)
             except UnicodeDecodeError as error:
                 raise RecordError(f"not UTF-8 near item {number + 1}; convert the file to UTF-8") from error
-            return text if text or not body else read_more(size)  # the piece held only part of a character
+            return text if text or not body else read_more(size)  # the piece held only a part of one character
 
         text = read_more(_CHUNK_SIZE).lstrip(_BLANK)
         if not text.startswith("["):
@@ -48,7 +48,10 @@ def read_items(path: Path) -> Iterator[object]:
 
 
 def _skip_to_item(text: str, position: int, read_more: _ReadMore, *, first: bool) -> tuple[str, int, bool]:
-    """Move to the next item, over blanks and the comma before it. The last value is true if the array ends there."""
+    """Skip blanks and the comma before the next item.
+
+    Returns the text, the position of the item in it, and whether the array ends there instead.
+    """
     seen_comma = first
     while True:
         while position < len(text) and text[position] in _BLANK:
@@ -68,9 +71,10 @@ def _skip_to_item(text: str, position: int, read_more: _ReadMore, *, first: bool
 
 
 def _decode_item(text: str, position: int, read_more: _ReadMore, number: int) -> tuple[object, str, int]:
-    """Decode the item at a position; returns it with the text and the position behind it.
+    """Decode the item at a position, and return it with the text and the position after it.
 
-    If the item is incomplete, as much text again is read before the next attempt, so that a long item is decoded few times only.
+    While the item is incomplete, the text is doubled before the next attempt, so that a long item is decoded only a few
+    times.
     """
     while True:
         try:

@@ -70,14 +70,14 @@ def parse_tool(record: Record) -> ToolDoc:
 
 
 def read_side_effect(record: Record) -> DeclaredEffect:
-    """Return the side effect that a record declares by ``side_effect`` or by MCP's ``annotations``. Raises ``RecordError``."""
+    """Return the side effect declared by ``side_effect`` or MCP's ``annotations``. Raises ``RecordError``."""
     hints = record.get("annotations")
     read_only = infer_read_only(cast(Record, hints)) if isinstance(hints, dict) else None
     return parse_side_effect("side_effect", record.get("side_effect"), read_only)
 
 
 def parse_parameters(record: Record, method: str, url: str) -> tuple[Parameter, ...]:
-    """Parse RapidAPI's ``required_parameters`` and ``optional_parameters``. Of parameters with one name the first is used."""
+    """Parse RapidAPI's ``required_parameters`` and ``optional_parameters``; of equal names the first is used."""
     by_name: dict[str, Parameter] = {}
     for key, required in (("required_parameters", True), ("optional_parameters", False)):
         for item in ensure_list(record.get(key), repr(key)):

@@ -1,4 +1,7 @@
-"""Lines of plain or gzipped JSONL files, read one at a time. A broken archive ends in a message, not in an exception."""
+"""Streaming readers of record files, plain or gzipped JSONL and JSON arrays, in the memory of one record.
+
+A broken line or archive is reported as skipped input, and a broken array as :class:`RecordError`.
+"""
 
 import io
 import zlib
@@ -77,8 +80,8 @@ class JsonlLine:
 def read_lines(path: Path) -> Iterator[JsonlLine | SkippedInput]:
     """Yield all lines that are not blank, in order.
 
-    A line longer than the limit is skipped without being held in memory. A truncated archive yields all its complete lines, then
-    a message that says where it ended.
+    A line longer than the limit is skipped without being held in memory. A truncated archive yields all its complete
+    lines, then a message that says where it ended.
     """
     number = 0
     try:

@@ -1,4 +1,4 @@
-"""Import of an MCP server's tool listing, given as plain JSON. A server's statements about its tools are not trusted."""
+"""Import of an MCP server's tool listing. A server's statements about its own tools are not trusted."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -60,7 +60,8 @@ class McpSource:
 def read_listing(tools: Iterable[object], source: McpSource) -> McpListing:
     """Read the tools of a listing in order; a tool that cannot be called is reported in ``skipped``.
 
-    No annotation makes a tool count as read-only. :attr:`ToolDoc.hints` keeps the annotations for an author, who may confirm them.
+    No annotation makes a tool count as read-only. :attr:`ToolDoc.hints` keeps the annotations for an author, who may
+    confirm them.
     """
     docs: dict[ToolId, ToolDoc] = {}
     skipped: list[str] = []
@@ -148,7 +149,7 @@ T = TypeVar("T")
 
 
 class _VisitBudget:
-    """Budget of schema visits shared by all schemas of one listing, which are documents of their own and may be many."""
+    """Budget of schema visits that all schemas of one listing share, each of which is a document of its own."""
 
     def __init__(self) -> None:
         self._remaining = MAX_VISITS

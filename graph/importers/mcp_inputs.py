@@ -1,7 +1,8 @@
 """Input schemas of MCP tools as parameters: the fields of all alternatives, and an object for additional ones.
 
-A call sends one object of arguments, so everything that JSON Schema spreads over ``allOf``, ``anyOf``, ``oneOf`` and ``if`` becomes
-one list of parameters. No value that the schema accepts is refused; which fields may be combined is checked by the server.
+A call sends one object of arguments, so everything that JSON Schema spreads over ``allOf``, ``anyOf``, ``oneOf`` and
+``if`` becomes one list of parameters. No value that the schema accepts is refused; which fields may be combined is
+checked by the server.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ MAX_FIELDS = 300
 MAX_NESTING = 6
 """Levels of nested alternatives."""
 MAX_FIELDS_READ = 5_000
-"""Fields read for one tool. Alternatives that refer to one large schema again and again would take minutes."""
+"""Maximum number of fields read for one tool: alternatives that repeat one large schema would take minutes."""
 MAX_ALTERNATIVES = 50
 """Different schemas of one field. A field with more is left open, for the server to check."""
 ADDITIONAL_FIELDS = "additional_fields"
@@ -47,7 +48,7 @@ class _InputFields:
     """The schemas of each field, all of which apply, in the document's order."""
     required: set[str] = field(default_factory=set[str])
     further: list[object] = field(default_factory=list[object])
-    """Schemas of fields without a name of their own, any of which may apply; ``True`` allows every value."""
+    """Schemas of additional fields, any of which may apply; ``True`` allows every value."""
     closed: bool = False
     """No further field is allowed (``additionalProperties: false``)."""
 

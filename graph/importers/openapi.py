@@ -1,4 +1,8 @@
-"""Import of OpenAPI documents (3.0 to 3.2, Swagger 2.0; JSON or YAML): one tool document for each operation."""
+"""Import of OpenAPI documents (3.0 to 3.2, Swagger 2.0; JSON or YAML): one tool document for each operation.
+
+This module reads the operations, their names and their addresses; ``openapi_parameters``, ``openapi_bodies``,
+``openapi_responses`` and ``openapi_security`` read their parts.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -60,15 +64,16 @@ def read_openapi(
 ) -> Iterator[ToolDoc]:
     """Yield the operations of a document in order.
 
-    The category is the first tag, the tool set the extension ``x-toolset``, the api the ``operationId``. The document's title and
-    ``METHOD /path`` replace what is missing, and are added where a name is taken.
+    The category is the first tag, the tool set the extension ``x-toolset``, the api the ``operationId``. The document's
+    title and ``METHOD /path`` replace what is missing, and are added where a name is taken.
 
     Args:
-        path: The file; for messages only, if ``document`` is given.
+        path: The file. If ``document`` is given, it is used in messages only.
         report: Called with the reason for each operation that is not imported; by default the first one raises.
-        server: The address that relative servers are relative to. Without any, ``url`` stays empty (known by document only).
-        address: The address that the document was fetched from, used in place of ``server``. A document without servers is
-            called at the root of its host.
+        server: The address that relative servers are relative to. Without any, ``url`` stays empty (known by document
+            only).
+        address: The address that the document was fetched from, used in place of ``server``. A document without servers
+            is called at the root of its host.
         document: The parsed content of ``path``.
         place: Category and tool set of all operations, whatever the document says.
         is_selected: Return true for the operations to import; all are by default.
@@ -178,7 +183,10 @@ def _is_method_token(method: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _OperationImporter:
-    """One operation with its position in the document."""
+    """Builds the tool document of one operation.
+
+    ``place`` is the category and tool set to use in place of those of the document.
+    """
 
     document: Schema
     schemas: SchemaResolver
@@ -260,7 +268,7 @@ class _OperationImporter:
         return side_effect or find_fixed_effect(parameters)
 
     def _choose_api_name(self, category: str, toolset: str, used_ids: set[ToolId]) -> str:
-        """Return a name for the operation that is not taken. A digest tells long names apart that are equal once cut."""
+        """Return a free name for the operation; a digest tells apart long names that are equal once cut."""
         full_place = f"{self.method.upper()} {self.route}"
         place, name = full_place[:MAX_NAME], to_single_line(self.operation.get("operationId"), MAX_NAME)
         digest = hashlib.sha256(full_place.encode()).hexdigest()[:8]
@@ -270,7 +278,7 @@ class _OperationImporter:
         raise UnsupportedError(f"another operation is already called {name or place}")
 
     def _collect_credentials(self, parameter_objects: list[Schema], toolset: str) -> tuple[Credential, ...]:
-        """Return the credentials, including a header parameter ``Authorization``, which documents use in place of ``security``."""
+        """Return the credentials, also one declared as header parameter ``Authorization`` instead of ``security``."""
         credentials = collect_credentials(self.schemas, self.document, self.operation, toolset)
         authorization_headers = [
             one

@@ -19,7 +19,7 @@ _USUAL_MEDIA = {
     "text": "text/plain",
     "binary": "application/octet-stream",
 }
-"""The forms in order of preference, with their media types."""
+"""The forms of a body in order of preference, each with its usual media type."""
 _WRITES = frozenset({"post", "put", "patch"})
 _MEDIA = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+|\*/\*", re.IGNORECASE)
 _TEXT = re.compile(
@@ -61,8 +61,9 @@ def build_body(
 ) -> RequestBody:
     """Build the body of an operation, in the first of JSON, form, multipart, text and binary that it offers.
 
-    Each field of an object is one parameter, except fields that are only read. A list, a free object, alternatives, a text or a
-    file is one parameter ``body``. The last argument is called with the reason if an optional body cannot be sent.
+    Each field of an object becomes one parameter, except read-only ones. A list, a free object, alternatives, a text or
+    a file become one parameter ``body``. ``report_omitted`` is called with the reason if an optional body cannot be
+    sent and is left out.
 
     Raises:
         UnsupportedError: a body without which the operation has no purpose cannot be written in any of these forms.
@@ -71,7 +72,7 @@ def build_body(
     body = schemas.follow(operation.get("requestBody"))
     content = to_mapping(body.get("content"))
     required = body.get("required") is True
-    # By OpenAPI a body is optional if the document does not say, but no operation that writes a whole file or text is meant without one.
+    # A body is optional by default in OpenAPI, but an operation that writes a file or text makes no sense without one.
     unstated = "required" not in body and method.lower() in _WRITES
     if not content and not required:
         return RequestBody()
@@ -175,7 +176,7 @@ class _BodyReader:
 
     def _get_media_type(self) -> str:
         plain = _strip_media_parameters(self.media)
-        # For a file a range says which types are accepted; any other body is sent as the usual type.
+        # A wildcard on a file says which types are accepted, so it is kept. Any other body is sent as the usual type.
         usual = plain == _USUAL_MEDIA[self.form] or ("*" in plain and self.form != "binary")
         return "" if usual else plain
 
@@ -241,7 +242,8 @@ class _BodyReader:
             if name and self.schemas.follow(given).get("readOnly") is not True
         }
         parameters = [self._read_field(name, given) for name, given in sendable.items()]
-        # Required fields must be given only if the body must be; that of an upload must, whether or not the document says so.
+        # The fields of an optional body are optional, too. An upload makes no sense without its file, so its body
+        # counts as required unless the document says otherwise.
         enforces_required = self.required or (self.unstated and any(one.format == "binary" for one in parameters))
         is_single_file = len(parameters) == 1 and parameters[0].format == "binary"
         for one in parameters:
@@ -344,7 +346,7 @@ def _describe_text(plain: str, schema: Schema) -> str:
 
 
 def _choose_style(encoding: Schema, field: Schema, form: BodyType) -> tuple[Style | None, bool | None]:
-    """Return how a field of a form is written: as its encoding says; by default lists are repeated, objects are JSON."""
+    """Return style and ``explode`` of a form field; by default lists are repeated and objects are JSON."""
     style: Any = encoding.get("style")
     if style in ("form", "spaceDelimited", "pipeDelimited", "deepObject"):
         return cast(Style, style), encoding.get("explode", style == "form") is True

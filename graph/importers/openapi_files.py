@@ -35,7 +35,7 @@ def read_document(path: Path) -> Schema:
 
 
 def to_openapi(document: Schema, path: Path) -> Schema:
-    """Return a parsed document in the form of OpenAPI 3. Raises ``BrokenInputError`` if it is neither OpenAPI nor Swagger."""
+    """Convert a parsed document to OpenAPI 3. Raises ``BrokenInputError`` if it is neither OpenAPI 3 nor Swagger 2."""
     version: object = document.get("openapi")
     if re.fullmatch(r"3(\..*)?", str(version).strip()):  # YAML reads 3.0 as a number
         return document

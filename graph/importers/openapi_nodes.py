@@ -1,4 +1,4 @@
-"""Access to the nodes of OpenAPI documents, tolerant of values in the wrong place."""
+"""Tolerant access to the nodes of OpenAPI documents, whose values are often of the wrong type or contradictory."""
 
 import re
 from collections.abc import Iterable
@@ -73,7 +73,7 @@ def copy_duplicate_keys(derived: Schema, source: Schema) -> Schema:
 
 
 def get_duplicate_keys(value: Schema) -> tuple[str, ...]:
-    """Return the keys that the text of a JSON object has twice, except paths; empty for objects that were not parsed."""
+    """Return the keys other than paths that occur twice in the text of a JSON object; empty if it was not parsed."""
     return value.duplicate_keys if isinstance(value, _ObjectWithDuplicateKeys) else ()
 
 
@@ -124,8 +124,9 @@ def _classify_value(value: object) -> JsonType:
 def drop_contradictions(schema: Schema) -> Schema:
     """Return a schema without keywords that exclude each other or its own examples.
 
-    If allowed values contradict the type, the author meant the values: ``true`` under ``type: string`` is a text that YAML read as a
-    boolean, and texts under ``type: array`` are the allowed items. Bounds that cross, or that an example violates, are dropped.
+    If allowed values contradict the type, the author meant the values: ``true`` under ``type: string`` is a text that
+    YAML read as a boolean, and texts under ``type: array`` are the allowed items. Bounds that cross, or that an example
+    violates, are dropped.
     """
     if schema.keys().isdisjoint(_MAY_CONTRADICT):
         return schema
@@ -157,7 +158,7 @@ def drop_contradictions(schema: Schema) -> Schema:
 
 
 def contradicts(schema: Schema, example: object) -> bool:
-    """Return whether an example is no value of the schema as :func:`drop_contradictions` sees it."""
+    """Return whether :func:`drop_contradictions` would change the schema because of this example."""
     exemplified = {**schema, "example": example}
     return drop_contradictions(exemplified) != exemplified
 
@@ -180,7 +181,7 @@ def _violates_bound(bound: str, limit: object, value: Any) -> bool:
 
 
 def _can_be_read_as(value: object, kinds: list[str]) -> bool:
-    """Return whether an example is of one of the types, or a text of it: documents also write numbers and objects as text."""
+    """Return whether an example is a value of one of the types, possibly written as text, as documents often do."""
     if _is_of_type(value, kinds) or ("string" in kinds and isinstance(value, (bool, int, float))):
         return True
     if "array" in kinds and not isinstance(value, dict):
@@ -198,7 +199,11 @@ def _are_crossed(lower: object, upper: object) -> bool:
 
 
 def _apply_values(schema: Schema, keyword: str, values: list[Any], kinds: list[str]) -> Schema:
-    """Return the schema with its allowed values converted to its types, or moved to its items, or else without its type."""
+    """Return the schema with allowed values that fit its type.
+
+    The values are moved to the items of an array, or converted to the declared types. If none can be converted, the
+    type is dropped.
+    """
     if "array" in kinds and not any(isinstance(value, list) for value in values):
         part = to_mapping(schema.get("items"))
         others = {key: one for key, one in schema.items() if key != keyword}
@@ -236,7 +241,7 @@ def _convert_value(value: object, kinds: list[str]) -> object:
 
 
 def is_open(schema: Schema) -> bool:
-    """Return whether a schema does not restrict its value. Frameworks write ``{}`` for answers without a declared type."""
+    """Return whether a schema does not restrict its value, like ``{}``, which frameworks write for untyped answers."""
     return all(key in _ANNOTATIONS or key.startswith("x-") for key in schema)
 
 

@@ -37,7 +37,7 @@ def build_placed_parameters(
 ) -> Iterator[Parameter]:
     """Yield the parameters outside the body, including those that only the route names.
 
-    The last argument is called with the reason for each optional parameter that is left out.
+    ``report_omitted`` is called with the reason for each optional parameter that is left out.
 
     Raises:
         UnsupportedError: a required parameter cannot be sent.
@@ -129,9 +129,17 @@ def build_parameter(
     style: Style | None = None,
     explode: bool | None = None,
 ) -> Parameter:
-    """Build one parameter. ``holder`` describes it; the argument after it is the schema of its value.
+    """Build one parameter.
 
-    Style and explode are kept for structured values only.
+    Args:
+        schemas: Resolver of the document's references.
+        name: Name of the parameter.
+        holder: Object with its description and examples.
+        raw_schema: Schema of its value as the document has it; None for plain text.
+        required: Whether a call must give it.
+        location: Where it is sent.
+        style: OpenAPI's serialisation style; kept for structured values only, as is ``explode``.
+        explode: OpenAPI's ``explode``.
     """
     schema = schemas.build_shape(raw_schema, 1)
     example = find_example(holder)
@@ -165,7 +173,7 @@ def build_parameter(
 
 
 def make_unique(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """Return the parameters under unique names, the required ones first: the second ``id``, of the body, becomes ``body_id``."""
+    """Return the parameters under unique names, required ones first; the second ``id`` becomes ``body_id``."""
     by_name: dict[str, Parameter] = {}
     seen_places: set[tuple[str, str]] = set()
     for one in sorted(

@@ -1,4 +1,4 @@
-"""Schemas of an OpenAPI document: references resolved, cycles and size bounded, examples built from those of the parts."""
+"""Resolves the schemas of an OpenAPI document: inlines references, bounds cycles and size, and builds examples."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -21,27 +21,28 @@ T = TypeVar("T")
 MAX_DEPTH = 8
 MAX_PROPERTIES = 200
 MAX_NODES = 600
-"""Schemas visited for one result. Parts that share parts can multiply without end."""
+"""Maximum number of schemas visited for one result, since nested references can multiply without end."""
 MAX_VISITS = 1_500_000
-"""Schemas visited for one document at full depth, and then as many again at depth ``SHALLOW``.
+"""Maximum number of schemas visited for one document at full depth, and then as many again at depth ``SHALLOW``.
 
-After that, schemas are read without their parts, so the last operations of a huge document lose detail but are still imported.
+After that schemas are read without their parts. So the last operations of a huge document lose detail but are still
+imported.
 """
 SHALLOW = 2
 MAX_TEXT = 500
 MAX_NAME = 100
 MAX_VARIANTS = 8
 _MAX_OVERFLOWS = 20
-"""Overflows at one depth before it is no longer tried for this document."""
+"""Number of overflows at one depth after which it is no longer tried for this document."""
 _SHAPE_KEYWORDS = ("type", "format", "enum", "const", "default", "minimum", "maximum", "description", "required")
 
 
 class UnsupportedError(Exception):
-    """Operation that our calls cannot express; the message says which part of it."""
+    """Raised for an operation that cannot be called from here; the message says which part prevents it."""
 
 
 class DanglingReferenceError(UnsupportedError):
-    """Reference (``$ref``) that leads nowhere or out of the document."""
+    """Raised for a reference (``$ref``) that leads nowhere, in a circle, or out of the document."""
 
 
 class _OverflowError(Exception):
@@ -49,10 +50,10 @@ class _OverflowError(Exception):
 
 
 class SchemaResolver:
-    """Resolver of the references of one document. ``MAX_VISITS`` bounds the cost of all results together."""
+    """Resolves the references of one document; ``MAX_VISITS`` bounds the cost of all results together."""
 
     def __init__(self, document: Mapping[str, Any], visits: int = MAX_VISITS) -> None:
-        """Take the document and the remaining visits, which several documents may share; below zero they count those at ``SHALLOW``."""
+        """Create a resolver for a document with ``visits`` left, a budget that several documents may share."""
         self._document = document
         self._result_visits = 0
         self._remaining_visits = visits
@@ -66,7 +67,7 @@ class SchemaResolver:
         return self._remaining_visits
 
     def compute_once(self, purpose: str, value: object, make: Callable[[], T]) -> T:
-        """Return the result of ``make``, cached for schemas that are only a reference: documents repeat the same references."""
+        """Return the result of ``make``, cached by ``purpose`` if the schema is nothing but a reference."""
         schema = to_mapping(value)
         reference = schema.get("$ref")
         if not isinstance(reference, str) or len(schema) != 1:
@@ -114,7 +115,10 @@ class SchemaResolver:
         return None
 
     def list_depths(self, purpose: str, max_depth: int) -> list[int]:
-        """List the depths to try, except those that overflowed too often; none once the document's visits are used up."""
+        """Return the depths to try, deepest first, without those that overflowed too often.
+
+        None are left once the visits of the document are used up.
+        """
         if self._is_spent:
             return []
         limit = max_depth if self._remaining_visits > 0 else min(max_depth, SHALLOW)
@@ -173,7 +177,10 @@ class SchemaResolver:
     def _enter(
         self, value: object, stack: frozenset[str], level: int = 0, *, variants: bool = True
     ) -> tuple[Schema, frozenset[str]] | None:
-        """Return the schema merged with its parts, and the stack of references; None in a cycle and beyond the bounds."""
+        """Return the schema merged with its ``allOf``, and the references on the way; None in a cycle or too deep.
+
+        With ``variants``, an object without properties is also merged with the first alternative that is not null.
+        """
         schema, followed = self.resolve(to_mapping(value))
         self._result_visits += 1
         if self._result_visits > MAX_NODES:
@@ -225,7 +232,7 @@ class SchemaResolver:
         return shaped
 
     def _find_name(self, value: object) -> str:
-        """Return the name of a schema: the one it is referred to by, or its title; of alternatives all, joined by ``|``."""
+        """Return the name by which a schema is referred to, or its title; those of alternatives are joined by ``|``."""
         schema = to_mapping(value)
         reference = schema.get("$ref")
         if isinstance(reference, str):

@@ -17,7 +17,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def build_secret_name(toolset: str, scheme: str) -> str:
-    """Return the name under which the secret of a security scheme is looked up: ``Rates Pro``, ``apiKey`` → ``rates_pro_apikey``."""
+    """Return the name of a security scheme's secret: ``Rates Pro`` and ``apiKey`` give ``rates_pro_apikey``."""
     return "_".join(re.sub(r"[^a-z0-9]+", "_", part.lower()).strip("_") for part in (toolset, scheme))
 
 
@@ -26,8 +26,8 @@ def collect_credentials(
 ) -> tuple[Credential, ...]:
     """Return the credentials of the first authentication alternative that can be sent.
 
-    An operation's ``security`` replaces the document's. All schemes of one alternative are sent together. The credentials are optional
-    if anonymous calls are allowed, too.
+    An operation's ``security`` replaces the document's. All schemes of one alternative are sent together. The
+    credentials are optional if anonymous calls are allowed, too.
 
     Raises:
         UnsupportedError: no alternative can be sent, and anonymous calls are not allowed.
@@ -114,8 +114,8 @@ def _is_sendable(place: str, field: str) -> bool:
 def _merge_by_place(credentials: list[Credential]) -> tuple[Credential, ...]:
     """Return one credential for each place, with all the ways to obtain it.
 
-    Documents describe one token by several schemes: one for each OAuth flow, or a key called ``Authorization`` beside ``bearer``. Of
-    two such schemes, the one that says how its value is written is kept.
+    Documents describe one token by several schemes: one for each OAuth flow, or a key called ``Authorization`` beside
+    ``bearer``. Of two such schemes, the one that says how its value is written is kept.
 
     Raises:
         UnsupportedError: two schemes write different values into one place.

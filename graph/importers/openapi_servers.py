@@ -11,10 +11,11 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 
 def build_url(server: str, route: str, *holders: Schema) -> str:
-    """Return the URL of an operation: a server joined with the route; empty if no address is known.
+    """Return the URL of an operation: the address of a server joined with the route; empty if no address is known.
 
-    The server is the first usable one of the first holder that names any. ``server`` is the base of relative servers. Variables take
-    their default, or the first value of their enum.
+    ``holders`` are the operation, its path item and the document, of which the first with any servers counts; the first
+    usable one of these is taken. ``server`` is the base of relative servers. Variables take their default, or the first
+    value of their enum.
 
     Raises:
         UnsupportedError: servers are named but none can be called; the reason is that of the first.
@@ -35,9 +36,9 @@ def build_url(server: str, route: str, *holders: Schema) -> str:
 
 
 def find_other_server(server: str, url: str) -> str:
-    """Return the address that a document itself names in place of ``server``; empty if they agree.
+    """Return the server that a document names itself, if it is not ``server``; else empty.
 
-    ``server`` is for relative servers only.
+    ``server`` has no effect on such a document, since it is the base of relative servers only.
     """
     requested, named = urlsplit(server), urlsplit(url)
     same = (requested.scheme, requested.netloc.lower()) == (named.scheme, named.netloc.lower())

@@ -1,4 +1,4 @@
-"""JSON Schemas of values that are sent: from the dialects of OpenAPI 3.0, 3.1 and Swagger 2, with references inlined."""
+"""Converts OpenAPI 3.0, 3.1 and Swagger 2 schemas to the JSON Schemas that arguments are checked with."""
 
 import re
 from typing import Any, cast
@@ -13,9 +13,9 @@ MAX_TEXT = 20_000
 """Characters of a schema as JSON. A larger one is cut to less depth."""
 _MAX_NODES = 400
 _CUT: Schema = {"$ref": ""}
-"""Marks where a schema is cut off; ``sanitize_schema`` leaves that part open and can tell that it did."""
+"""Marks where a schema is cut off. ``sanitize_schema`` leaves such a part open, and does not count it as exact."""
 _PARAMETER_KEYWORDS = frozenset({"type", "enum", "format", "minimum", "maximum", "description", "default"})
-"""Keywords for which a parameter has fields of its own."""
+"""Keywords that :class:`Parameter` has fields for."""
 _COPIED = (
     "type", "enum", "const", "format", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems",
     "uniqueItems", "minProperties", "maxProperties", "description", "if", "patternProperties",
@@ -82,7 +82,8 @@ class _SchemaConverter:
     def convert(self, raw_schema: object, depth: int, stack: frozenset[str], *, part: bool = False) -> Any:
         """Convert a schema.
 
-        ``part`` marks a part of an ``allOf``, where ``additionalProperties: false`` would forbid the fields of the other parts.
+        ``part`` marks a part of an ``allOf``, where ``additionalProperties: false`` would forbid the fields of the
+        other parts.
         """
         self._remaining -= 1
         if self._remaining < 0:
@@ -159,7 +160,8 @@ class _SchemaConverter:
     def _convert_variant(self, alternative: object, schema: Schema, depth: int, stack: frozenset[str]) -> Any:
         """Convert an alternative; with a discriminator, its tag field is restricted to the values that select it.
 
-        The variant's own ``enum`` or ``const`` takes precedence over the names in the discriminator, because servers check the former.
+        The variant's own ``enum`` or ``const`` takes precedence over the names in the discriminator, because servers
+        check the former.
         """
         converted: object = self.convert(alternative, depth, stack)
         discriminator = to_mapping(schema.get("discriminator"))
@@ -192,7 +194,7 @@ class _SchemaConverter:
 
 
 def _to_usable_pattern(pattern: str) -> str:
-    """Return a regular expression without JavaScript's slashes; empty if an anchor inside keeps any text from matching."""
+    """Return a pattern without JavaScript's slashes; empty if an anchor in its middle keeps any text from matching."""
     if literal := re.fullmatch(r"/(.*)/[gimsuy]*", pattern, re.DOTALL):
         pattern = literal[1]
     bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", pattern, flags=re.DOTALL)  # escapes and classes
@@ -222,8 +224,8 @@ def _has_parts(schema: Schema) -> bool:
 def _require_any(converted: Schema, variants: list[Any]) -> None:
     """Add alternatives of which at least one must fit.
 
-    ``oneOf`` is checked as ``anyOf``: documents list variants that overlap (an integer and a number, two objects without required
-    fields), where "exactly one" never holds.
+    ``oneOf`` is checked as ``anyOf``: documents list variants that overlap (an integer and a number, two objects
+    without required fields), where "exactly one" never holds.
     """
     if "anyOf" in converted:
         converted["allOf"] = [*to_list(converted.get("allOf")), {"anyOf": variants}]

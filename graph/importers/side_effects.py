@@ -1,4 +1,4 @@
-"""Side effects that a source declares for its operations: as a plain word, or as hints of the Model Context Protocol."""
+"""Reads declared side effects: the words ``reads`` and ``changes``, MCP hints, and fixed GraphQL documents."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,8 +13,8 @@ _CHANGE_HINTS = ("destructiveHint", "idempotentHint")
 def infer_read_only(hints: Mapping[str, object], prefix: str = "") -> bool | None:
     """Return whether a tool only reads according to its MCP annotations; None where they do not say.
 
-    ``destructiveHint`` and ``idempotentHint`` have a meaning only for tools that change something, so where ``readOnlyHint`` is
-    missing (its default is false) either of them implies a change.
+    ``destructiveHint`` and ``idempotentHint`` have a meaning only for tools that change something, so where
+    ``readOnlyHint`` is missing (its default is false) either of them implies a change.
     """
     read_only = hints.get(f"{prefix}readOnlyHint")
     if isinstance(read_only, bool):

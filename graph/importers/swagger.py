@@ -1,4 +1,4 @@
-"""Conversion of Swagger 2.0 documents to OpenAPI 3. Referenced parts stay in place, so that references still resolve."""
+"""Converts Swagger 2.0 documents to OpenAPI 3. Referenced parts stay in place, so that references still resolve."""
 
 from typing import Any
 

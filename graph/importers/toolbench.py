@@ -1,7 +1,7 @@
 """Import of ToolBench's files: ``toolenv/tools/<Category>/<tool set>.json`` and ``instruction/G*_query.json``.
 
-The former hold several APIs a file. The latter hold requests with the APIs that should serve each, so the same APIs recur,
-described more or less completely.
+The former hold several APIs a file. The latter hold requests with the APIs that should serve each, so the same APIs
+recur, described more or less completely.
 """
 
 import re
@@ -114,7 +114,8 @@ def is_query_file(path: Path) -> bool:
 def read_queries(files: Sequence[Path]) -> Iterator[ToolDoc | SkippedInput]:
     """Yield the APIs of all requests, each once, in the order of their first occurrence.
 
-    What an occurrence of an API lacks, such as its method or its response template, is taken from the next one that has it.
+    What an occurrence of an API lacks, such as its method or its response template, is taken from the next one that has
+    it.
     """
     merged: dict[ToolId, Record] = {}
     for file in files:

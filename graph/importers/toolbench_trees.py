@@ -21,7 +21,7 @@ _GIVE_ANSWER, _GIVE_UP = 3, 4
 
 _Node = dict[str, Any]
 _BranchLink = tuple[TrajectoryCall, Any] | None
-"""Branch as a linked list from its end: (call, the calls before it)."""
+"""Branch of calls as a linked list from its end, (call, earlier calls), so that branches share their beginnings."""
 
 
 class _AnswerEnding(NamedTuple):
@@ -56,8 +56,8 @@ def find_tree_files(path: Path) -> Iterator[Path]:
 def parse_trajectory(record: Record, name: str) -> Trajectory:
     """Parse a search tree, or a list of chains (``trys``), as a trajectory.
 
-    ``attempts`` holds the calls of all branches, ``path`` those of the accepted branch: one that ends in a ``Finish`` with an answer,
-    in a tree that was won; of several, the one whose text is the tree's final answer.
+    ``attempts`` holds the calls of all branches, ``path`` those of the accepted branch: one that ends in a ``Finish``
+    with an answer, in a tree that was won; of several, the one whose text is the tree's final answer.
 
     Raises:
         RecordError: it is not a search tree, has wrong types, or is a tree without an end.
@@ -125,8 +125,8 @@ class _TreeWalker:
     def visit(self, root: Record) -> None:
         """Visit a tree depth first, children in order, without recursion.
 
-        This is the hot loop of the import, so it calls little. A stack entry holds the node, its depth, the function whose input is still to
-        come, and the branch above.
+        This is the hot loop of the import, so it avoids function calls. A stack entry holds the node, its depth, the
+        function whose input is still to come, and the branch of calls above it.
         """
         stack: list[tuple[_Node, int, str | None, _BranchLink]] = [(root, 0, None, None)]
         nodes, attempts, pop, push = 0, self.attempts, stack.pop, stack.append

@@ -30,8 +30,8 @@ def read_yaml(content: bytes) -> Any:
     So ``on`` and ``2024-05-01`` are texts, and a key ``200`` is ``"200"``. Merge keys (``<<``) are applied.
 
     Raises:
-        YamlError: not YAML, several documents, nested deeper than ``MAX_DEPTH``, more than ``MAX_NODES`` values once its aliases
-            are followed, or an alias into itself.
+        YamlError: not YAML, several documents, nested deeper than ``MAX_DEPTH``, more than ``MAX_NODES`` values once
+            its aliases are followed, or an alias into itself.
     """
     import yaml  # imported here because most runs read no YAML
 

@@ -1,6 +1,6 @@
-"""Stores next to the graph that move with it: memories, solutions, and flows of recorded calls.
+"""Stores that are exported and imported together with the graph: memories, solutions and flows.
 
-Flows count where the arguments of recorded calls came from.
+Flows count from which earlier answers recorded calls took their arguments (:mod:`graph.dataflow`).
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -23,14 +23,14 @@ _PAGE_SIZE = 500
 
 @dataclass(frozen=True, slots=True)
 class FlowKey:
-    """Key under which recorded calls were searched for flows."""
+    """Key of a batch of recorded calls whose flows are counted."""
 
     key: str
 
 
 CompanionItem = Memory | Solution | FlowKey | FlowCount
 AdoptPrograms = Callable[[Sequence[LegacyMemory]], Awaitable[object]]
-"""Makes solutions of the programs that earlier versions kept with memories; idempotent."""
+"""Stores the programs that earlier versions kept with memories as solutions; idempotent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class CompanionStores:
                 yield solution
 
     async def adopt(self, earlier: Sequence[LegacyMemory]) -> None:
-        """Keep the programs of memories as solutions. Raises ``UnavailableError`` without a store for them."""
+        """Store the programs of memories as solutions. Raises ``UnavailableError`` without a store for them."""
         if self.adopt_programs is None:
             raise UnavailableError("the export holds programs, and no place was given for them")
         await self.adopt_programs(earlier)
@@ -152,7 +152,7 @@ def decode_companion(content: dict[str, Any]) -> CompanionItem:
 
 
 def decode_earlier_memory(content: dict[str, Any]) -> LegacyMemory | None:
-    """Return the memory of a parsed line with the program that an earlier version kept there, or None without one.
+    """Return the memory and the program of a line that an earlier version wrote; None for any other line.
 
     Raises :class:`LineError`.
     """

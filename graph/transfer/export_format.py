@@ -1,7 +1,7 @@
-"""Format of an export's lines: the content of each kind, as canonical JSON, and back.
+"""Format of an export: encodes each kind of item as lines of canonical JSON, and decodes them.
 
-A change in the meaning of a line is a change of :data:`VERSION`. A document leaves out what its model has as default, so a
-new field of the model that has one is no such change.
+Raise :data:`VERSION` when the meaning of a line changes. Documents leave out fields with default values, so a new field
+of the model that has a default is no such change.
 """
 
 from collections.abc import Iterable
@@ -35,8 +35,8 @@ VERSION = 6
 READABLE_VERSIONS = (1, 2, 3, 4, 5, 6)
 """Versions that can be read.
 
-The first had neither marks nor lessons, the second neither memories nor flows, the third no live evidence beside the counts, the
-fourth no programs, which the fifth kept with memories, and the sixth keeps as solutions.
+Version 2 added marks and lessons, 3 memories and flows, 4 live evidence beside the counts, 5 programs within memories.
+Version 6 keeps programs as solutions.
 """
 
 SOLUTIONS_SINCE = 6
@@ -151,6 +151,7 @@ def build_sort_key(item: ExportItem) -> tuple[str, ...]:
 
 
 DIGEST_BYTES = 32
+# By position, so the order of the fields of ToolFacts and RecordedCall is part of the format.
 _COUNTS = tuple(field.name for field in fields(ToolFacts))[:5]
 _SUMS = tuple(field.name for field in fields(ToolFacts))[5:]
 _TEXTS = tuple(field.name for field in fields(RecordedCall))[:5]
@@ -169,7 +170,7 @@ def encode_item(item: ExportItem) -> Iterable[bytes]:
             return (_SOLUTION + item.model_dump_json(exclude_defaults=True).encode() + b"}",)
         case NodeEntry():
             facts = _get_facts(item.facts)
-            # Adding zero makes -0.0 the 0.0 that a database keeps of it.
+            # Databases store -0.0 as 0.0. Adding zero does the same, so that equal stores give equal lines.
             scores = {name: value + 0.0 for name, value in zip(_SUMS, facts[len(_COUNTS) :], strict=True)}
             counts = dict(zip(_COUNTS, facts, strict=False))
             return (_encode_line("node", {"id": item.id, **counts, **scores}),)
@@ -203,7 +204,7 @@ def _encode_line(kind: str, content: dict[str, object]) -> bytes:
 
 
 def parse_line(line: bytes) -> dict[str, Any]:
-    """Parse a line that is no document or solution into a mapping that has a kind. Raises :class:`LineError`."""
+    """Parse a line other than a document or solution as a JSON object with a ``kind``. Raises :class:`LineError`."""
     try:
         content: Any = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -214,18 +215,15 @@ def parse_line(line: bytes) -> dict[str, Any]:
 
 
 def is_document(line: bytes) -> bool:
-    """Return whether the line holds a document, for :func:`decode_document`.
+    """Return whether a line holds a document, which is parsed by :func:`decode_document`.
 
-    It may hold integers that orjson cannot read.
+    :func:`parse_line` cannot: a document may hold integers beyond 64 bits, which orjson does not read.
     """
     return line.startswith(_DOCUMENT)
 
 
 def is_solution(line: bytes) -> bool:
-    """Return whether the line holds a solution, for :func:`decode_solution`.
-
-    It may hold integers that orjson cannot read.
-    """
+    """Return whether a line holds a solution, which is parsed by :func:`decode_solution`, as documents are."""
     return line.startswith(_SOLUTION)
 
 

@@ -1,4 +1,4 @@
-"""Reader of an export, line by line; errors name the file and the line."""
+"""Reads an export line by line and verifies its order, counts and digest; errors name the file and the line."""
 
 import gzip
 import io
@@ -31,16 +31,21 @@ from graph.transfer.line_fields import LineError
 
 CHUNK_SIZES: dict[type[ExportItem], int] = {ToolDoc: 500, RecordedBatch: 1}
 _NEWER_COUNTS = {"lessons": 0, "memories": 0, "solutions": 0, "flow_keys": 0, "flows": 0}
-"""Counts that an older version does not have, since it had no such items."""
+"""Counts that the closing line of an older version lacks, because it had no such items."""
 _GZIP = b"\x1f\x8b"
 _MAX_LINE_BYTES = 256 << 20
-"""Maximum bytes of a line: four times what an importer reads as one record."""
+"""Four times the limit of one imported record, :data:`graph.importers.records.MAX_RECORD`."""
 
 
 class ExportReader:
     """One pass over an export.
 
-    ``position`` is the number of bytes of the file read so far; ``digest`` is known at the end.
+    Attributes:
+        size: Bytes of the file.
+        position: Bytes of the file read so far.
+        counts: Items read so far.
+        digest: Digest of the lines; empty until the end is reached.
+        recordings: Whether the export was made with recorded calls; known after the header, as is ``version``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +61,7 @@ class ExportReader:
         self._hash = blake2b(digest_size=DIGEST_BYTES)
 
     def read_chunks(self) -> Iterator[list[ExportItem]]:
-        """Yield the items in order, as many of one kind at a time as fit one transaction."""
+        """Yield the items in order, in lists of one kind that are small enough for one transaction."""
         for kind, items in groupby(self.read_items(), type):
             while chunk := list(islice(items, CHUNK_SIZES.get(kind, 5_000))):
                 yield chunk
@@ -88,7 +93,7 @@ class ExportReader:
             raise LineError("the file ends without its closing line: it was cut off")
 
     def take_earlier_memories(self) -> list[LegacyMemory]:
-        """Return and forget the memories with programs of an earlier version that were read since the last call."""
+        """Return the memories with programs of an earlier version that were read since the last call."""
         earlier, self._earlier = self._earlier, []
         return earlier
 
@@ -110,7 +115,7 @@ class ExportReader:
         self.version = header["version"]
 
     def _read_item(self, line: bytes, lines: Iterator[bytes]) -> ExportItem | None:
-        """Return the item that begins with this line; None for the closing line, which was right."""
+        """Return the item that begins with this line; None for the closing line, after verifying it."""
         if form.is_document(line):
             return form.decode_document(line)
         if form.is_solution(line):
@@ -139,7 +144,10 @@ class ExportReader:
             raise LineError("the file was changed after it was written: its lines do not have the digest that it names")
 
     def _read_lines(self, stream: IO[bytes], raw: IO[bytes]) -> Iterator[bytes]:
-        """Yield lines without their ends. The digest covers the lines above the current one."""
+        """Yield lines without their ends. The digest covers all lines before the current one.
+
+        A line is added only when the next is read, because the closing line holds the digest of all lines before it.
+        """
         above = b""
         while line := stream.readline(_MAX_LINE_BYTES + 1):
             self._hash.update(above)

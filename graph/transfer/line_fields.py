@@ -1,4 +1,4 @@
-"""Typed access to the fields of a parsed line."""
+"""Typed access to the fields of a parsed export line."""
 
 from typing import Any, TypeVar
 

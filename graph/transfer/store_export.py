@@ -53,7 +53,10 @@ class ExportWriter:
         self._compressor = zlib.compressobj(6, zlib.DEFLATED, _GZIP) if path.suffix == ".gz" else None
 
     def open(self, *, recordings: bool) -> None:
-        """Begin the file. ``UsageError`` if it exists and may not be replaced; ``UnavailableError`` as for all methods."""
+        """Begin the file. Raises ``UsageError`` if it exists and may not be replaced.
+
+        Like all methods it raises ``UnavailableError`` if the file cannot be written.
+        """
         with self._lock, self._translate_errors():
             if self.path.is_dir() or (self.path.exists() and not self._replace):
                 raise UsageError(f"{self.path} is there already: name another file, or give --force to replace it")
@@ -165,7 +168,8 @@ async def export_store(
 ) -> ExportResult:
     """Write the whole graph, its companion stores, and, if ``recordings`` are given, the recorded calls.
 
-    No vectors, no settings. If it is interrupted, or on any error, no file is left under that name, and an existing one stays.
+    No vectors, no settings. If it is interrupted, or on any error, no file is left under that name, and an existing one
+    stays.
 
     Raises:
         UsageError: the file exists and ``replace`` is false.
@@ -237,8 +241,8 @@ async def _split_into_chunks(items: AsyncIterator[ExportItem]) -> AsyncIterator[
 def _count_runs_learnt_meanwhile(written: ExportCounts, before: GraphStatistics, after: GraphStatistics) -> int:
     """Return how many runs were learnt from while the graph was read: each adds a key.
 
-    Raises ``StoreBusyError`` if its tools have changed. An embedded store is read from a copy of one moment; a server cannot hold a moment
-    still for as long as an export takes.
+    Raises ``StoreBusyError`` if its tools have changed. An embedded store is read from a copy of one moment; a server
+    cannot hold a moment still for as long as an export takes.
     """
     # Finish is a node of the file, which the statistics leave out.
     same_tools = (before.documents, before.nodes) == (after.documents, after.nodes)

@@ -1,4 +1,4 @@
-"""Import of a file into a store: verified to its last line first, then written in an order that can be resumed."""
+"""Import of an export into a store: the file is verified completely, then written in an order that can be resumed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -31,13 +31,13 @@ from graph.transfer.store_export import ExportResult, TransferProgress
 from graph.validation import check_documents, check_state
 
 PresentCounts = dict[type[ExportItem], int]
-"""Number of items of the export, counted from the first, that the store holds already, by kind."""
+"""Number of items by kind; of the present ones, as many from the first on as the store already holds."""
 
 
 class ExportOverlap:
-    """Comparison of an export's items, added in order, with the store's.
+    """Compares the items of an export with those of the store, in one pass over both.
 
-    The store is read alongside; both are sorted, so nothing is kept in memory.
+    Both are sorted, so the store is read alongside and nothing is kept in memory.
     """
 
     def __init__(self, graph: GraphStore, recordings: RecordingStore | None, companions: CompanionStores) -> None:
@@ -72,9 +72,9 @@ class ExportOverlap:
         self._next[kind] = await anext(self._streams[kind], None)
 
     async def end(self, version: int = VERSION) -> None:
-        """End the comparison; the export has this version. ``UsageError`` if the store holds more.
+        """Finish the comparison with an export of this version. ``UsageError`` if the store holds more.
 
-        Solutions made out of an earlier version's memories are allowed.
+        Of an earlier version more solutions are allowed, since the import makes them from memories.
         """
         for kind in SECTIONS:
             if kind is Solution and version < SOLUTIONS_SINCE:
@@ -90,7 +90,7 @@ class ExportOverlap:
 
 
 def _is_blank(stored: ExportItem, item: ExportItem) -> bool:
-    """Return whether the store holds a node that came with its document, before its facts."""
+    """Return whether the stored item is the node of ``item``, created with its document and still without facts."""
     return isinstance(stored, NodeEntry) and stored.id == getattr(item, "id", None) and stored.facts == ToolFacts()
 
 
@@ -129,6 +129,7 @@ class CheckedExport:
     """An export that was verified completely."""
 
     export: ExportResult
+    """Its counts and digest."""
     finish: bool
     """True if ``FINISH`` is one of its nodes."""
     recordings: bool
@@ -159,8 +160,8 @@ async def import_store(
 ) -> int:
     """Fill an empty store with the content of an export, or resume an interrupted import.
 
-    Returns the number of items written. ``recordings`` and the stores in ``companions`` may be None if neither the export nor the store
-    has any. Nothing else may write meanwhile.
+    Returns the number of items written. ``recordings`` and the stores in ``companions`` may be None if neither the
+    export nor the store has any. Nothing else may write meanwhile.
 
     Raises:
         UsageError: the store holds something that is not in the export; nothing was changed.
@@ -226,7 +227,7 @@ async def _write(
 
 
 def _check_content(path: Path, chunk: Sequence[ExportItem]) -> None:
-    """Reject what a store would refuse, before the first write: no store has written it."""
+    """Raise ``BrokenInputError`` for content that a store would refuse, so that no import stops half-way."""
     try:
         match chunk[0]:
             case ToolDoc():
