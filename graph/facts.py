@@ -179,7 +179,7 @@ class LiveBatch:
 
 @dataclass(frozen=True, slots=True)
 class GraphState:
-    """A part of a store's content that :meth:`GraphStore.restore` sets as it is, rather than adding it.
+    """A part of a store's content that :meth:`graph.store.GraphStore.restore` sets as it is, rather than adding it.
 
     All parts together with the documents make up a store.
     """

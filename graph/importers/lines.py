@@ -1,6 +1,6 @@
 """Streaming readers of record files, plain or gzipped JSONL and JSON arrays, in the memory of one record.
 
-A broken line or archive is reported as skipped input, and a broken array as :class:`RecordError`.
+A broken line or archive is reported as skipped input, and a broken array as :class:`graph.importers.records.RecordError`.
 """
 
 import io

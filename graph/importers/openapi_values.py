@@ -15,7 +15,7 @@ _MAX_NODES = 400
 _CUT: Schema = {"$ref": ""}
 """Marks where a schema is cut off. ``sanitize_schema`` leaves such a part open, and does not count it as exact."""
 _PARAMETER_KEYWORDS = frozenset({"type", "enum", "format", "minimum", "maximum", "description", "default"})
-"""Keywords that :class:`Parameter` has fields for."""
+"""Keywords that :class:`domain.tool.Parameter` has fields for."""
 _COPIED = (
     "type", "enum", "const", "format", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems",
     "uniqueItems", "minProperties", "maxProperties", "description", "if", "patternProperties",

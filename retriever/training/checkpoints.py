@@ -32,7 +32,7 @@ class TrainingState:
     left_out: list[int] = field(default_factory=list[int])
     """Likely false negatives that were left out, by epoch."""
     negatives: dict[str, list[list[int]]] = field(default_factory=dict[str, list[list[int]]])
-    """Pools of the negatives mined for that epoch (:attr:`NegativeSampler.state`)."""
+    """Pools of the negatives mined for that epoch (:attr:`retriever.training.batches.NegativeSampler.state`)."""
     seconds: float = 0.0
     """Time spent up to the last judgement."""
 
