@@ -12,12 +12,6 @@ from graph.dataflow import FlowStore, KnownFlow
 from graph.facts import Edge, Neighbour, ToolFacts, ToolLesson
 from graph.links import FeedLink, LinkedGraph, LinkState, SubstituteLink, ToolNeighbourhood
 
-FILTERED_READS = frozenset(
-    {"get_tools", "removed_tools", "documents", "find_function", "facts", "out_edges", "in_edges", "edges_beside", "around", "nodes",
-     "edges", "lessons", "all_lessons", "link_states", "linked_to", "feeds_out", "feeds_into", "substitutes"}
-)  # fmt: skip
-"""Names of the methods that the view filters: all reads whose results contain tool ids."""
-
 
 def filter_graph(graph: LinkedGraph, hidden: frozenset[ToolId]) -> LinkedGraph:
     """Return the graph without the hidden tools; the graph itself if there are none."""
@@ -107,6 +101,10 @@ class _VisibleGraph:
 
     async def get_substitutes(self, tool: ToolId) -> list[SubstituteLink]:
         return _filter_substitutes(await self._graph.get_substitutes(tool), self._hidden)
+
+
+FILTERED_READS = frozenset(name for name in vars(_VisibleGraph) if not name.startswith("_"))
+"""Names of the methods that the view filters: all reads whose results contain tool ids."""
 
 
 class _VisibleFlows:

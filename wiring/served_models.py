@@ -56,7 +56,7 @@ class ServiceWithKey:
 class ServedModels:
     """Language models that the runs of one process may ask.
 
-    ``of_settings`` returns a model of the settings by its name; whoever passed it closes those models.
+    ``get_settings_model`` returns a model of the settings by its name; whoever passed it closes those models.
     """
 
     def __init__(self, settings: Settings, get_settings_model: Callable[[str], SharedModel]) -> None:

@@ -384,7 +384,7 @@ class AllowChangesApprover:
 class DenyChangesApprover:
     """Allows only calls that are known to have no side effects.
 
-    ``how`` ends the error message: it says how changes could be allowed.
+    ``advice`` ends the error message: it says how changes could be allowed.
     """
 
     def __init__(self, advice: str = "Give the run an approver that asks its user, or allows changes.") -> None:

@@ -127,11 +127,11 @@ class ProvenanceTracker:
         origins: list[ValueOrigin] = []
         crossings: dict[HostCrossing, None] = {}
         for name, value in arguments.items():
-            leaves, told = _collect_leaves(value), slices_by_parameter.get(name)
-            origin = _add_slice(self._find_worst_origin(tool, name, parameters.get(name), leaves), told)
+            leaves, value_slice = _collect_leaves(value), slices_by_parameter.get(name)
+            origin = _add_slice(self._find_worst_origin(tool, name, parameters.get(name), leaves), value_slice)
             origins.append(origin if tool.safe else self._add_thing_names(tool, origin, value))
             for leaf in leaves[:_MAX_LEAVES]:
-                crossings |= dict.fromkeys(self._find_crossings(tool, name, parameters.get(name), leaf, told))
+                crossings |= dict.fromkeys(self._find_crossings(tool, name, parameters.get(name), leaf, value_slice))
             if len(leaves) > _MAX_LEAVES and not self._are_all_fixed(tool, name, leaves):
                 crossings |= dict.fromkeys(
                     _build_crossing(response, tool, name)
@@ -140,9 +140,11 @@ class ProvenanceTracker:
                 )
         if control is not None:
             crossed_hosts = {(crossing.source, crossing.target) for crossing in crossings}
-            told = dict.fromkeys(self._find_control_crossings(tool, control))
+            control_crossings = dict.fromkeys(self._find_control_crossings(tool, control))
             crossings |= {
-                crossing: None for crossing in told if (crossing.source, crossing.target) not in crossed_hosts
+                crossing: None
+                for crossing in control_crossings
+                if (crossing.source, crossing.target) not in crossed_hosts
             }
         return CallProvenance(tuple(origins), tuple(crossings))
 

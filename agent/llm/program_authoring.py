@@ -148,8 +148,8 @@ class SentenceAuthor:
     It keeps the sentence that each program came from, since its model is shown sentences and no code.
     """
 
-    def __init__(self, asker: ModelPrompter, fence: PromptFence) -> None:
-        self._prompter = asker
+    def __init__(self, prompter: ModelPrompter, fence: PromptFence) -> None:
+        self._prompter = prompter
         self._fence = fence
         self._sentences: dict[str, str] = {}
 

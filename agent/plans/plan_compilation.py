@@ -180,7 +180,7 @@ class _CallWriter:
     def write_call(self, step: PlannedStep, doc: ToolDoc, function: ToolSignature) -> str:
         """Return the text of a call, on one line if it is short."""
         sources = {name: to_expression(value) for name, value in step.arguments.items()}
-        sources |= {name: self._inputs[argument_names] for name, argument_names in step.named.items()}
+        sources |= {name: self._inputs[plan_parameter] for name, plan_parameter in step.named.items()}
         sources |= {name: self._write_take(take) for name, take in step.takes.items()}
         self.uses_loads = self.uses_loads or any(source.startswith(LOADS_FUNCTION) for source in sources.values())
         sources |= {entry.name: "fill()" for entry in doc.required if entry.name not in sources}

@@ -1,7 +1,8 @@
 """Solutions in the graph's Neo4j, for every machine alike.
 
-``(:Solution {id, program, body, token})-[:CALLS]->(:SolutionTool {id})``: ``body`` is the whole of it as JSON, and absent only while a change
-is being made; ``token`` is that of the last change, by which the next one sees that nothing came between, and one that is repeated knows itself.
+``(:Solution {id, program, body, token})-[:CALLS]->(:SolutionTool {id})``: ``body`` is the whole solution as JSON, absent only
+while a change is being made. ``token`` identifies the last write (optimistic locking): a writer compares it with the token that it read, and a
+retried transaction recognises its own token and does nothing. If the token has changed, the change is made again behind node locks.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ MERGE (t:SolutionTool {id: row.tool})
 MERGE (s)-[:CALLS]->(t)
 """
 
-# Setting something locks the node: what its body is is read behind the lock, in one order, so that no two wait for each other.
+# Setting a property locks the node, so the body is read behind the lock. Nodes are locked in one order, which rules deadlocks out.
 LOCK_SOLUTIONS: Final = """
 UNWIND $rows AS id
 MERGE (s:Solution {id: id})
@@ -110,7 +111,7 @@ class Neo4jSolutions(Neo4jBackend):
         return {solution: solutions_by_id[solution] for solution in wanted_ids if solution in solutions_by_id}
 
     async def change(self, ids: Sequence[str], change: SolutionChange) -> dict[str, Solution]:
-        """Two round trips: read, and written where nobody changed them meanwhile. Else once more behind locks, lest many wait for many."""
+        """Change solutions in two round trips; again behind locks if somebody else changed one meanwhile, so that many writers end."""
         rows = await self._read_in_chunks(READ_WITH_TOKENS, ids)
         stored = {solution_id: Solution.model_validate_json(body) for solution_id, body, _ in rows}
         changed = _apply_change(ids, stored, change)
@@ -176,7 +177,7 @@ class Neo4jSolutions(Neo4jBackend):
 
 
 def _apply_change(ids: Iterable[str], stored: Mapping[str, Solution], change: SolutionChange) -> dict[str, Solution]:
-    """Those that a change makes anything of."""
+    """Return the changed solutions; unchanged ones are omitted."""
     results = {solution_id: change(solution_id, stored.get(solution_id)) for solution_id in ids}
     return {solution_id: solution for solution_id, solution in results.items() if solution is not None}
 

@@ -124,7 +124,7 @@ def _fit_trees(
     serves = np.concatenate([request.serves for request in informative]).astype(np.int32)
     data = lightgbm.Dataset(visible, serves, group=[len(request.serves) for request in informative])
     model = lightgbm.train(_BOOSTING_PARAMETERS, data, _BOOSTING_ROUNDS).dump_model()
-    return [parse_tree(request["tree_structure"]) for request in model["tree_info"]]
+    return [parse_tree(tree["tree_structure"]) for tree in model["tree_info"]]
 
 
 def parse_tree(root: dict[str, Any]) -> RegressionTree:

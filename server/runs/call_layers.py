@@ -70,8 +70,7 @@ class StopCheckExecutor(ExecutorLayer):
     A worker polls for stops only once a second: without this check, a call could be made for an account that was just
     disabled.
 
-    ``stopped`` returns the reason to end the run, or None; ``stop`` ends it with that reason. ``hidden`` returns the
-    tools that the user may not call now. Both are queried together before a call that changes nothing. For a change,
+    Whether to stop and which tools are hidden are queried together before a call that changes nothing. For a change,
     :class:`VisibleExecutor` checks hidden tools, as late as possible: once the call is in the ledger.
     """
 
@@ -103,8 +102,8 @@ class SourceKeysExecutor:
     """Executor that sends the caller's keys or those of the tool's source, as the source demands.
 
     Keys are chosen by the source of a tool, never by their name alone: another source cannot obtain a key by using its
-    name. ``own`` sends the caller's keys; ``keys_of`` returns whose keys the calls of a source send; ``of_source``
-    creates an executor with a source's keys.
+    name. ``user_executor`` sends the caller's keys; ``get_key_owner`` returns whose keys the calls of a source send;
+    ``create_source_executor`` creates an executor with a source's keys.
     """
 
     def __init__(

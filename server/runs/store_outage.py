@@ -37,7 +37,8 @@ async def check_nothing() -> None:
 class StoreOutage:
     """Outage as one worker sees it.
 
-    ``look`` raises ``UnavailableError`` while this server cannot execute runs; ``over`` is called when it can again.
+    ``check_stores`` raises ``UnavailableError`` while this server cannot execute runs; ``on_end`` is called when it can
+    again.
     The first check follows after the shortest pause of ``retry_wait``, and each pause is twice the one before.
     """
 

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 def count_zero() -> int:
-    """Return 0, the number of runs being planned where planning does not take turns."""
+    """Return 0: no run is counted as being planned, because planning takes no turns in this process."""
     return 0
 
 
@@ -141,7 +141,7 @@ class RunWorker:
         free, per_user = self._parameters.compute_room(len(self._executions), self._count_planned())
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
-        due, self._may_be_due = self._may_be_due, False  # before the queries, for the same reason as in work()
+        due, self._may_be_due = self._may_be_due, False  # before the queries, for the same reason as in run()
         if not self._outage.is_ongoing:
             if not due and not await self._storage.run_leases.has_due():
                 return  # no need to check the stores, or to take the database's write lock

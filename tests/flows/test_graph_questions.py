@@ -54,7 +54,7 @@ async def test_a_run_asks_the_graph_a_dozen_times(address: str, tmp_path: Path) 
     async with _demo.opened(address, tmp_path / "store") as container:
         asked = {one.request: await questions(one.request, container) for one in demo_requests()}
     names = {name for counts in asked.values() for name in counts}
-    assert names == {"around", "edges_beside", "get_tools", "learn", "learn_answers"}
+    assert names == {"load_neighbourhoods", "find_adjacent_edges", "get_tools", "learn", "learn_answers"}
     assert max(counts.total() for counts in asked.values()) <= MOST, asked
     assert sum(counts.total() for counts in asked.values()) <= 14 * len(asked), asked
 
