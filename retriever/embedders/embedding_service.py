@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from domain.errors import ModelUnavailableError
 from retriever.document_texts import TEMPLATE_VERSION
-from retriever.embedders.base import BaseEmbedder
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Vectors
 
 MAX_CHARS = 2_000

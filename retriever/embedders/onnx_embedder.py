@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
 from retriever.document_texts import TEMPLATE_VERSION
-from retriever.embedders.base import BaseEmbedder
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.encoder_folder import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderConfig, disable_telemetry
 from retriever.index import Vectors
 from retriever.pooling import Span, build_first_token_mask, build_masks, pool_mean

@@ -20,7 +20,7 @@ import pytest
 from domain.tool import ToolDoc, make_tool_id
 from evaluation.retrieval import RetrievalSearch
 from retriever.document_texts import build_lexical_text
-from retriever.embedders.base import BaseEmbedder
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import VectorPoint, Vectors
 from retriever.search import ToolSearch
 from wiring.container import Container, open_container

@@ -105,7 +105,7 @@ async def a_template_that_is_shared_no_more(world: World) -> Mapping[str, str]:
 
 
 async def _template_of(who: str, world: World, *, shared: bool = False) -> Mapping[str, str]:
-    content = TemplateContent(parameters={}, plan={"steps": [{"tool": "a/b/c"}], "parameters": {}})
+    content = TemplateContent(parameters={}, plan={"program": {"text": "await act()", "tools": {"act": "a/b/c"}}})
     templates, owner = world.services.storage.templates, world.people[who].id
     made = await templates.add(owner, generate_id(), content)
     await templates.change(made.id, owner, shared=shared)

@@ -17,7 +17,7 @@ from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch
 from retriever.backends.exact import ExactIndex
 from retriever.calibration import REFERENCE_SCALE, CosineScale
-from retriever.embedders.base import BaseEmbedder
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex

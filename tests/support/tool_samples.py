@@ -8,7 +8,7 @@ import numpy as np
 
 from domain.tool import Parameter, ToolDoc, make_tool_id
 from retriever.calibration import REFERENCE_SCALE, CosineScale
-from retriever.embedders.base import BaseEmbedder
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Vectors
 from retriever.words import split_terms
 

@@ -254,7 +254,7 @@ async def test_templates_that_name_a_tool(storage: Storage) -> None:
     ada, bob = await user(storage), await user(storage, "bob", "author")
     odd = ToolId("a%20b/c_d/e")
     for owner, name, tool in ((ada, "mine", odd), (bob, "theirs", odd), (ada, "other", "a%20b/cxd/e")):
-        content = TemplateContent(parameters={}, plan={"steps": [{"tool": tool}]})
+        content = TemplateContent(parameters={}, plan={"program": {"text": "await act()", "tools": {"act": tool}}})
         made = await storage.templates.add(owner.id, name, content)
         if owner is bob:
             await storage.templates.change(made.id, bob.id, shared=True)

@@ -20,8 +20,8 @@ from retriever.calibration import (
     get_calibration,
     measure_calibration,
 )
-from retriever.embedders.base import BaseEmbedder
 from retriever.embedders.onnx_embedder import OnnxEmbedder
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Embedder, Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex

@@ -9,7 +9,7 @@ import pytest
 
 from domain.tool import ToolDoc, ToolId
 from retriever.backends.exact import ExactIndex
-from retriever.embedders.base import BaseEmbedder
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Embedder, Vectors
 from retriever.indexing import IndexComparison, compare_indexes, index_tools, repair_indexes
 from retriever.lexical import LexicalIndex, LexicalParameters
