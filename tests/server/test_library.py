@@ -86,7 +86,7 @@ async def test_a_search_has_pages_and_filters_and_asks_the_same_for_each(
         sizes.append(limit)
         return await real(self, request, limit, *where)
 
-    monkeypatch.setattr(ToolSearch, "start_tools", noted)
+    monkeypatch.setattr(ToolSearch, "find_tools", noted)
     (whole,) = await pages(shelf, query="a book")
     assert whole[0] in (BOOKS.id, REMOVE.id)
     assert await pages(shelf, query="a book", limit=4) == [whole[:4], whole[4:]]
