@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Self
 
-import httpx
 import pytest
 
 from domain.event import RunFinished
@@ -20,7 +19,7 @@ from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
 from tests.support import forked_commands
 from tests.support.playground_process import running_playground
-from tests.support.server_process import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
+from tests.support.server_process import INHABITANTS, ROOT, WRITE, Client, Place, built, log_in, registered, serving
 from wiring.settings import Settings, read_settings
 from wiring.store_folder import StoreFolder
 
@@ -94,13 +93,6 @@ class Learning:
         self._thread.join(60)
 
 
-def logged_in(address: str) -> Client:
-    body = {"name": "ada", "password": PASSWORD}
-    answer = httpx.post(f"{address}/api/v1/auth/login", json=body, trust_env=False, timeout=30)
-    assert answer.status_code == 200, answer.text
-    return Client(address, answer.json()["access_token"])
-
-
 def test_what_was_backed_up_under_way_serves_again(
     place: Place, tmp_path: Path, databases: tuple[dict[str, str], dict[str, str]]
 ) -> None:
@@ -142,7 +134,7 @@ def test_what_was_backed_up_under_way_serves_again(
     assert asyncio.run(value_of_key(read_settings(server_home=again, database_url=url))) == "a value"
     with serving(restored, again, **other) as (address, _):
         assert ada.at(address).call("GET", "/me").status_code == 401
-        ada = logged_in(address)
+        ada = log_in(address)
         assert ada.follow(first) == records
         assert ada.call("GET", f"/conversations/{conversation}").status_code == 200
         (shown,) = ada.call("GET", "/me/tool-keys").json()

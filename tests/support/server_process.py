@@ -166,6 +166,14 @@ def registered(address: str, name: str = "ada") -> Client:
     return Client(address, answer.json()["access_token"])
 
 
+def log_in(address: str, name: str = "ada") -> Client:
+    """Log in to an account that is there."""
+    body = {"name": name, "password": PASSWORD}
+    answer = httpx.post(f"{address}/api/v1/auth/login", json=body, trust_env=False, timeout=100)
+    assert answer.status_code == 200, answer.text
+    return Client(address, answer.json()["access_token"])
+
+
 def to_its_end(client: Client, place: Place, run: str) -> list[EventRecord]:
     """The run's events; of a change that was cut off, its user says what became of it as the playground's ledger tells."""
     records = client.follow(run, until="input.needed")
