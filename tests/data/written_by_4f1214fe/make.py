@@ -17,10 +17,10 @@ from pathlib import Path
 import httpx
 from sqlalchemy import NullPool, text
 from sqlalchemy.ext.asyncio import create_async_engine
-
-from playground.record import DATA
 from tests.flows.served import INHABITANTS, PASSWORD, WRITE, Client, Place, catalogue_at, registered, serving
 from tests.playing import running_playground
+
+from playground.record import DATA
 from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
@@ -252,7 +252,9 @@ async def dump_postgres(server, place, work, folder):
     """Rows as statements that any later PostgreSQL takes, and a backup of them with the keys of the vault."""
     home = work / "server"
     async with new_database(server) as name:
-        known = await asyncio.to_thread(use_server, place, home, work / "backup", FOOTPATH_DATABASE_URL=server.url(name))
+        known = await asyncio.to_thread(
+            use_server, place, home, work / "backup", FOOTPATH_DATABASE_URL=server.url(name)
+        )
         await keep_token(server.url(name))
         dump = server._programs / "pg_dump"
         environment = {**os.environ, "PGPASSWORD": server.password}
