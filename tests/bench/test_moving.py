@@ -16,16 +16,16 @@ DEGREE = 10
 PROBE = """
 import asyncio, json, resource, sys, time
 from pathlib import Path
-from wiring.store_transfer import export_to, import_from
+from wiring.store_transfer import export_store_file, import_store_file
 
 def quiet(*_): pass
 
 source, file, target = map(Path, sys.argv[1:])
 start = time.perf_counter()
-exported = asyncio.run(export_to(file, source, quiet))
+exported = asyncio.run(export_store_file(file, source, quiet))
 middle = time.perf_counter()
 if target.name != "none":
-    asyncio.run(import_from(file, target, quiet, embed=False))
+    asyncio.run(import_store_file(file, target, quiet, embed=False))
 end = time.perf_counter()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"edges": exported.counts.edges, "mb": file.stat().st_size / 1e6, "export": middle - start,

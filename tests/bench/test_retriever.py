@@ -20,8 +20,8 @@ TOOLS = 20_000
 TEXT = "Weather Station {}: get forecast. Weather forecast for the next days of a city. Category Weather. Parameters {}"
 READY = """
 import time; start = time.perf_counter()
-from retriever.embedders.onnx_embedder import BundledEmbedder
-BundledEmbedder().load()
+from retriever.embedders.onnx_embedder import OnnxEmbedder
+OnnxEmbedder().load()
 print(time.perf_counter() - start)
 """
 

@@ -30,7 +30,7 @@ def test_the_committed_files_are_those_of_the_identity(embedder: OnnxEmbedder) -
 
 def test_its_runtime_reports_nothing_to_its_maker(tmp_path: Path) -> None:
     """It would keep what it has to send in a folder of its own in the home."""
-    program = "from retriever.embedders.onnx_embedder import BundledEmbedder as B; B().load()"
+    program = "from retriever.embedders.onnx_embedder import OnnxEmbedder as B; B().load()"
     told = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),

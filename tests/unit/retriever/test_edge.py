@@ -24,7 +24,7 @@ VECTOR = np.array([1, 0, 0, 0], np.float32)
 WRITER = """
 import asyncio, os, sys, numpy as np
 from pathlib import Path
-from domain.tool import tool_id
+from domain.tool import make_tool_id
 from retriever.backends.edge import EdgeIndex
 from retriever.index import VectorPoint
 
@@ -32,7 +32,7 @@ async def main():
     index = EdgeIndex(Path(sys.argv[1]))
     await index.setup("model", 4)
     for n in range(10_000):
-        batch = [VectorPoint(tool_id("c", str(n), str(k)), np.array([1, n, k, 0], np.float32), "d", "c") for k in range(5)]
+        batch = [VectorPoint(make_tool_id("c", str(n), str(k)), np.array([1, n, k, 0], np.float32), "d", "c") for k in range(5)]
         await index.put(batch)
         print(n, flush=True)
 
