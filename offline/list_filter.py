@@ -191,7 +191,10 @@ def has_items_beyond_bound(request: str, things: Sequence[ListItem]) -> bool:
 
 
 def _find_measured_field(request: str, things: Sequence[ListItem]) -> str:
-    """Return the numeric field that a bound is about: one that the request names, else the only one; empty if unclear."""
+    """Return the numeric field that a bound is about: one that the request names, else the only one.
+
+    Empty if it is unclear.
+    """
     common = (
         [name for name in _find_numbers(things[0]) if all(name in _find_numbers(thing) for thing in things)]
         if things

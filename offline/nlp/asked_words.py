@@ -1,4 +1,4 @@
-"""Find the words that a request uses, or that its question words stand for, as names of fields and tools may have them."""
+"""Find the words of a request, and what its question words stand for, as names of fields and tools may have them."""
 
 import re
 from functools import lru_cache
@@ -96,7 +96,7 @@ def group_asked_words(text: str) -> tuple[frozenset[str], ...]:
 
 
 def pair_asked_words(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Return the content words of a text, each as a pair: the word's own forms, and these with what it may stand for."""
+    """Return the content words of a text as pairs: a word's own forms, and these with what it may stand for."""
     groups: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)|(?<=\bco)-(?=\w)", "", text.lower()))
     for token in _TOKEN.findall(text):
@@ -120,7 +120,7 @@ def _split_token(text: str) -> tuple[str, ...]:
 
 
 def compact_name(name: str) -> str:
-    """Return a name without separators if it has digits, else an empty string: ``pm2_5`` and ``PM2.5`` give ``pm25``."""
+    """Return a name without separators: ``pm2_5`` and ``PM2.5`` give ``pm25``. Empty for names without digits."""
     return re.sub(r"[\W_]", "", name).lower() if re.search(r"\d", name) else ""
 
 
