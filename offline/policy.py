@@ -169,8 +169,8 @@ class OfflinePolicy(Decider):
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """Write a program; an empty one leaves the planning to the search.
 
-        A solution that was chosen comes first, with this request's values. Otherwise it is the sentence of the grammar that
-        says what the request says, compiled (:mod:`offline.sentences`).
+        A solution that was chosen comes first, with this request's values. Otherwise it is the sentence of the grammar
+        that says what the request says, compiled (:mod:`offline.sentences`).
         """
         if text := adapt_solution(question):
             return WrittenProgram(text)
@@ -183,9 +183,9 @@ class OfflinePolicy(Decider):
     async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
         """Bind arguments from the request, from earlier results and from defaults.
 
-        The part of the request that the tool was chosen for is tried first, then the whole request. A part that names no
-        value ("the population of the city") gets everything from earlier results. After a complaint the next best names of
-        the request are bound; if there are none, the arguments stay as they were.
+        The part of the request that the tool was chosen for is tried first, then the whole request. A part that names
+        no value ("the population of the city") gets everything from earlier results. After a complaint the next best
+        names of the request are bound; if there are none, the arguments stay as they were.
         """
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
         state = self._get_state(question.request)

@@ -1,4 +1,4 @@
-"""Read English requests by rules, and review a run against its request (:class:`agent.request_reader.RequestReader`)."""
+"""Read English requests by rules, and review runs against them: an :class:`agent.request_reader.RequestReader`."""
 
 from collections.abc import Sequence
 from datetime import date

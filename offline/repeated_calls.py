@@ -79,7 +79,10 @@ class RepeatedCalls:
         return (*path_calls, *further_calls)
 
     def _plan_first_call(self, at: int) -> PartCall:
-        """Plan the call of a tool in the path itself: for the first part that gives it values, else for the whole request."""
+        """Plan the call of a tool in the path itself.
+
+        It is for the first part of the request that gives the tool values, else for the whole request.
+        """
         chain = next((chain for chain in self._chains if chain.values.get(at)), None)
         tool = self._path[at].id
         return (

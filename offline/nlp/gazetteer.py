@@ -1,4 +1,4 @@
-"""Hold the words with a fixed meaning in requests: numbers, currencies, languages, countries, units, prepositions."""
+"""Words with a fixed meaning in requests: numbers, currencies, languages, countries, units, prepositions."""
 
 
 def word_set(text: str) -> frozenset[str]:

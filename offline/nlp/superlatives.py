@@ -235,7 +235,7 @@ def _to_comparable(value: JsonValue) -> float | str | None:
 
 
 def resolve_ordinal(request: str, size: int, list_words: frozenset[str]) -> int | None:
-    """Return the index that an ordinal of the request means in a list; None if it means another list or is out of range.
+    """Return the index that an ordinal of the request means in a list; None if it means no item of it.
 
     Args:
         request: the request.
