@@ -52,8 +52,8 @@ class RememberedMove:
     def can_overrule(self, own: NextMove) -> bool:
         """Return whether the move replaces the policy's own.
 
-        Memory is good at choosing the next tool, and less good at choosing whether to go on. It therefore decides an end
-        only if it is very similar, if the path covers the request, or where the policy gives up.
+        Memory is good at choosing the next tool, and less good at choosing whether to go on. It therefore decides an
+        end only if it is very similar, if the path covers the request, or where the policy gives up.
         """
         is_ending = "finish" in (self.choice.action, own.action)
         is_sure = self.similarity >= MIN_FINISH_SIMILARITY or (self.choice.action == "finish" and self.covers_request)

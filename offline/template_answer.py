@@ -18,9 +18,9 @@ _MAX_CHARACTERS = 1_500
 def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Iterator[str]:
     """Yield the answer in pieces of one line each.
 
-    Numbers in brackets are the steps, counted from 1 and named in the last line. Steps that no later step builds on come
-    first; of the others only what the request asks about is shown. Every value is a field of a response, with text from
-    tools made harmless; nothing is added.
+    Numbers in brackets are the steps, counted from 1 and named in the last line. Steps that no later step builds on
+    come first; of the others only what the request asks about is shown. Every value is a field of a response, with text
+    from tools made harmless; nothing is added.
 
     Args:
         request: the request.

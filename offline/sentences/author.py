@@ -1,4 +1,4 @@
-"""Write programs without a model: a stored solution with new values, or the sentence that says what the request says."""
+"""Write programs without a model: from a stored solution, or as the sentence that fits the request."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -384,7 +384,7 @@ def _pick_one(listed: SentenceDraft, before: tuple[AvailableField, ...]) -> Iter
 
 
 def find_name_field(parameter: Parameter, listed: SentenceDraft) -> AvailableField | None:
-    """Find the field of an item that holds the name by which the list was searched; None if the search was by another thing."""
+    """Find the field of an item that holds the name by which the list was searched; None if there is none."""
     text_fields = [
         one
         for one in listed.available
@@ -434,7 +434,7 @@ def _rebase_path(path: str, name: str, *, is_paired: bool) -> str:
 def _enter_results(
     draft: SentenceDraft, function: OfferedFunction, name: str, *, is_searched: bool
 ) -> Iterator[SentenceDraft]:
-    """Yield the drafts over the responses of a call for each item: as pairs, or with the lists of all responses as one."""
+    """Yield the drafts over the responses of a call for each item: as pairs, or as one list of all results."""
     call = len(draft.functions) - 1
     item_fields = tuple(replace(one, path=f"item.{one.path}") if draft.is_paired else one for one in draft.available)
     fields_by_list = _group_by_list(function.fields)

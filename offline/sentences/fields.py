@@ -102,7 +102,7 @@ class AnswerField:
 
     @property
     def need(self) -> ParameterNeed:
-        """Its values described as the need of a required parameter, so that values of the request can be read for it."""
+        """Its values described as those of a required parameter, so that the request can be read for them."""
         return _build_need(self)
 
 

@@ -61,7 +61,7 @@ class OfferedFunction:
 
     @cached_property
     def description_nouns(self) -> frozenset[str]:
-        """Nouns at the beginnings of its description's sentences: *visit* of "The visits of a ship, with their days"."""
+        """Nouns that its description's sentences begin with: *visit* of "The visits of a ship"."""
         begun = (find_head_noun(one.partition(",")[0]) for one in _SENTENCE_END.split(self.doc.description))
         return frozenset[str]().union(*begun)
 

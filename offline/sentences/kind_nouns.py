@@ -19,9 +19,9 @@ _MOST_QUESTION = re.compile(r"\bwhat(?:['’]s| is| are| was| were) the ([^\W\d_
 
 
 def find_head_noun(name: str) -> frozenset[str]:
-    """Find the noun of a function's or list's name: *book* of ``getAuthorBooks``, *restaurant* of ``restaurants_in_city``.
+    """Find the noun of a function's or list's name; empty if it has none.
 
-    Empty if the name has none.
+    It is *book* for ``getAuthorBooks``, and *restaurant* for ``restaurants_in_city``.
     """
     name_words: list[str] = []
     for word in split_words(name):
@@ -48,6 +48,6 @@ def is_of_kind(noun: str, kinds: Iterable[str]) -> bool:
 
 
 def is_most_question(text: str, kinds: Iterable[str]) -> bool:
-    """Return whether a text asks for the thing of these kinds with the most of something: what is the largest plot?"""
+    """Return whether a text asks which thing of these kinds has the most of something: "what is the largest plot?"."""
     hit = _MOST_QUESTION.search(text)
     return hit is not None and is_comparative(hit[1].lower()) and is_of_kind(hit[2], kinds)

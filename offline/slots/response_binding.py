@@ -54,8 +54,8 @@ def find_response_values(
 ) -> list[ResponseValue]:
     """Find the values of earlier responses that fit a parameter, best first.
 
-    Later steps win ties, since they are nearer to the request's end; for the start of a pair, earlier ones do. Of a list
-    the item is taken that the request names best, else the one that it means by rank or ordinal, else the first.
+    Later steps win ties, since they are nearer to the request's end; for the start of a pair, earlier ones do. Of a
+    list the item is taken that the request names best, else the one that it means by rank or ordinal, else the first.
     """
     values: list[ResponseValue] = []
     for number, (producer, result) in enumerate(earlier, start=1):

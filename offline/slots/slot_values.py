@@ -47,8 +47,8 @@ def wrap_enum_value(value: JsonValue, need: ParameterNeed) -> JsonValue:
 def _is_no_value(span: Span, need: ParameterNeed) -> bool:
     """Return whether a span cannot be a value of the parameter, although its kind fits.
 
-    Such spans are words of the parameter's own name, spelled numbers and titles for identifiers, serial numbers for names,
-    and names where a code is asked for.
+    Such spans are words of the parameter's own name, spelled numbers and titles for identifiers, serial numbers for
+    names, and names where a code is asked for.
     """
     if span.kind == "name" and set(split_words(span.text)) <= set(need.words):
         return True

@@ -203,8 +203,8 @@ def is_person_name(span: Span) -> bool:
 def score_form(need: ParameterNeed, span: Span, currency_places: frozenset[tuple[int, int]]) -> float:
     """Score the form of a span: as a title, a person's name or an organisation.
 
-    ``currency_places``: start and end of the spans that are currencies. A capitalised word that opens the request loses a
-    little, since it may owe its capital to that.
+    ``currency_places``: start and end of the spans that are currencies. A capitalised word that opens the request loses
+    a little, since it may owe its capital to that.
     """
     score = _score_title_word(need, span)
     if span.kind == "name":
