@@ -118,7 +118,7 @@ def _is_sentence_start(request: str, span: Span) -> bool:
 
 
 def is_unrelated(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> bool:
-    """Return whether a request names something, and no call took a value of it, of the user or of an earlier response."""
+    """Return whether a request names something that no call used, and no call took anything else from the user."""
     good = [result for _, result in steps if result.status == "ok"]
     if any(binding.origin in _OF_THE_REQUEST for result in good for binding in result.provenance):
         return False

@@ -240,7 +240,10 @@ def _is_deciding(field: AnswerField | None, text: str) -> bool:
 def _score_answers(
     end: SentenceEnding, context: SentenceContext
 ) -> Iterator[tuple[AnswerField | None, tuple[float, ...]]]:
-    """Yield, for each answer, how well it says each thing asked about; deciding fields come with themselves, others None."""
+    """Yield how well each answer says each thing asked about.
+
+    A deciding field is yielded with its scores; any other answer with None.
+    """
     units = context.parsed.units
     fields = [field.field for field in end.answers if field.field not in end.draft.echoed_fields]
     for field in (*fields, *end.draft.deciding_fields):
