@@ -1,4 +1,4 @@
-"""Measure how many requests are answered correctly: each is run in full, and its answer compared with expected values."""
+"""Measure how many requests are answered correctly: each is run in full, and its answer compared with the values."""
 
 import asyncio
 import random

@@ -13,8 +13,9 @@ from domain.tool import split_tool_id
 from evaluation.correctness import AnswerVerdict
 
 BEFORE, BROKEN, MENDED = 3, 10, 20
-"""Runs after the repair."""
+"""Runs of a curve before the breakage, while one tool is broken, and after the repair."""
 PREFERS, RETURNS = 5, 15
+"""Runs within which the other tool should be preferred, and within which the repaired one should answer again."""
 _MOSTLY = 0.6
 """Share of the remaining runs that must call the other tool first for it to count as preferred."""
 

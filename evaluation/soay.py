@@ -36,7 +36,7 @@ from graph.importers.lines import JsonlLine, read_lines
 from graph.importers.records import SkippedInput
 
 Case = Literal["EM", "DS", "WS", "WP", "EE"]
-"""Exact match, different solution, wrong solution, wrong program, execution error (section 7.1 of the paper)."""
+"""Exact match, different solution, wrong solution, wrong program, execution error; docs/evaluation.md defines them."""
 CASES: tuple[Case, ...] = get_args(Case)
 MAX_ANSWER = 4_000
 """Characters. An answer that repeats everything a service knows would hold any value."""
@@ -53,7 +53,7 @@ class SoayQuestion(Model):
     place: int
     """Position of its entity among those of its template."""
     hops: int
-    """Number of calls in sequence that lead to the answer."""
+    """Number of hops of its template, from 1 to 3."""
     request: str
     program: Program
     values: JsonObject

@@ -1,4 +1,4 @@
-"""Have programs written for a benchmark's requests, check them without running them, and compare them with the gold ones.
+"""Have programs written for a benchmark's requests, and compare them with the gold programs without running them.
 
 The four metrics are those of GraphQLRestBench (2024), over calls.
 """

@@ -36,7 +36,7 @@ class ProgramMeaning:
         return frozenset((_get_tool(one.call), frozenset(_find_feeding_tools(one.call))) for one in self.calls)
 
     def covers(self, other: "ProgramMeaning") -> bool:
-        """Return whether it makes exactly the calls of the other program, and its answer states all that the other's does.
+        """Return whether it makes exactly the other's calls and its answer states all that the other's does.
 
         A program without an answer is compared by its calls alone.
         """
@@ -122,7 +122,10 @@ def _collect_answer_terms(value: Term) -> set[Term]:
 
 
 def _simplify(value: Term) -> Term:
-    """Drop conditions that repeat an argument of the call: a search by name, and a test that its results have the name."""
+    """Drop conditions that repeat an argument of the call.
+
+    A search by name needs no test that its results have the name.
+    """
     return rewrite(value, _drop_repeated_conditions)
 
 

@@ -133,9 +133,10 @@ def open_list(values: Term, active: Iterable[Term] = ()) -> tuple[Term, tuple[Te
 
 
 def pick_item(how: str, values: Term, by: Term | None = None) -> Term:
-    """Build the term of one item of a list: the ``first``, the ``last``, or that with the ``most`` or ``least`` of ``by``.
+    """Build the term of one item of a list.
 
-    ``by`` is a term over the list's item. The first item of a sorted list is the one with the most or the least.
+    It is the ``first``, the ``last``, or the item with the ``most`` or ``least`` of ``by``, a term over the list's
+    item. The first item of a sorted list is the one with the most or the least.
     """
     if how == "first" and values.kind == "order":
         inner, key, way = values.parts
