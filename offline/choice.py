@@ -257,6 +257,7 @@ def _find_best_option(
         and (not kinds or can_make_change(way.goal.tool, kinds))
     ]
     most = max((way.evidence for way in fitting), default=0.0)
+    # Relevance counts squared, so that past walks decide only between goals that are about equally relevant.
     options = [
         _RouteOption(
             clause,

@@ -289,6 +289,7 @@ class StatementReader(CallExpressionReader):
         changed = {
             name: value for name, value in self.held.items() if before.get(name) != value and name not in self.grown
         }
+        # An item that a branch adds has the branch's condition already; other bindings are combined by the caller.
         self.held = before | {name: self.held[name] for name in self.grown}
         self.scope, self.grown = scope, grown | self.grown
         for name in changed:
@@ -334,6 +335,7 @@ class StatementReader(CallExpressionReader):
         carried = [
             name for name in dict.fromkeys(_find_assigned_names(node.body)) if name in before and name not in targets
         ]
+        # The body is read once, with placeholders for what an iteration gets from the one before it.
         for name in carried:
             self.held[name] = term("carried", name)
         inside = self.scope

@@ -77,6 +77,7 @@ def _find_pairs(singles: Sequence[SentenceCandidate], context: SentenceContext) 
         key = (end.draft.functions, frozenset((span.start, span.end) for span in end.draft.used_spans))
         if first.answer_strength >= _SURE_STRENGTH and len(best) < _MAX_PAIRED:
             best.setdefault(key, first)
+    # Of the sentences that call the same functions for the same spans, only the best is paired.
     for number, first in enumerate(list(best.values())):
         for second in list(best.values())[number + 1 :]:
             if set(first.uncovered) != set(second.uncovered) and (

@@ -69,6 +69,7 @@ def find_response_values(
             list_words = _collect_list_words(coupling.field, producer)
             place_value = _select_item(leaves, response, request, need, list_words)
             if place_value is not None:
+                # Later steps win ties; for the start of a pair, earlier ones do.
                 score = coupling.score + (-0.01 if need.role == "from" else 0.01) * number
                 values.append(ResponseValue(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
     return sorted(values, key=lambda value: -value.score)
