@@ -1,1 +1,1 @@
-"""Scores."""
+"""Measure retrieval, planning, answers, programs and memory against labelled requests."""

@@ -1,4 +1,4 @@
-"""Share of requests answered correctly: each is run in full, and its answer compared with what is expected."""
+"""Measure how many requests are answered correctly: each is run in full, and its answer compared with the values."""
 
 import asyncio
 import random
@@ -39,6 +39,7 @@ def _describe_spread(verdicts: Sequence[AnswerVerdict], value_of: Callable[[Answ
 
 
 RESAMPLES = 10_000
+"""Resamples of the bootstrap."""
 _SEED = 7
 
 Figures = dict[str, Any]
@@ -62,7 +63,7 @@ class AnswerEvaluation:
 
     verdicts: tuple[AnswerVerdict, ...]
     unasked: tuple[str, ...] = ()
-    """Operations by which requests that should only read, running together, changed something."""
+    """Operations by which requests that should only read, which run together, changed something."""
 
 
 async def evaluate_answers(
@@ -153,7 +154,7 @@ def report(evaluation: AnswerEvaluation, *, show_held_out: bool = False) -> Figu
 
 
 def get_group(verdict: AnswerVerdict) -> str:
-    """Return the group that a request is counted in."""
+    """Return the name of the group in which a request is counted."""
     return verdict.case.group if verdict.case.answerable else "unanswerable"
 
 

@@ -7,6 +7,7 @@ from domain.tool import ToolId, split_tool_id
 from graph.function_names import standardise
 
 ApiName = tuple[str, str]
+"""Key of an API: names of tool set and API in a standard form."""
 
 
 def normalize_api_name(toolset: str, api: str) -> ApiName:

@@ -12,7 +12,7 @@ Row = dict[str, float | list[float]]
 
 @dataclass(frozen=True, slots=True)
 class PlannedChain:
-    """The gold chain of a request, and the path that was planned for it."""
+    """A path that was planned for a request, and the gold chain; F1 of nodes and links as in TaskBench (2023)."""
 
     gold: tuple[ToolId, ...]
     path: tuple[ToolId, ...]

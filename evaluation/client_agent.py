@@ -31,7 +31,7 @@ class ClientTools:
     """Instructions and tools that a client receives from a server when it connects."""
 
     tools: tuple[JsonObject, ...]
-    """Each as the protocol lists it."""
+    """The tools, each as the protocol lists it."""
     instructions: str = ""
 
     @property
@@ -55,7 +55,7 @@ class FinalReply:
 
     text: str
     served: bool
-    """False: the model says that it cannot serve the request."""
+    """False if the model says that it cannot serve the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +123,28 @@ class ToolSession(Protocol):
 
 @dataclass(slots=True)
 class ClientRun:
-    """One request served. Tokens are estimated at four characters each."""
+    """The run of one request; tokens are estimated at four characters each."""
 
     outcome: RunOutcome = "failed"
     answer: str = ""
     replies: int = 0
+    """Replies of the model."""
     unreadable: int = 0
+    """Replies in none of the three forms."""
     calls: list[str] = field(default_factory=list[str])
     """Tools in the order of their calls."""
     list_tokens: int = 0
+    """Tokens of the server's tools and instructions."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
+    """Wall time."""
     said: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """The conversation after the system message."""
+    """Role and text of each message after the system message."""
 
 
 async def serve_request(request: str, session: ToolSession, model: ChatModel, today: date) -> ClientRun:
-    """Serve a request.
+    """Serve a request: let the model call tools until it answers, gives up or has used all its replies.
 
     Raises:
         ModelUnavailableError: the model does not answer.

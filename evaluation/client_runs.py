@@ -1,4 +1,4 @@
-"""Requests served by a client's agent, judged as any run is, and stored in a file line by line as they finish."""
+"""Run the agent of an ordinary tool client against a server, judge its runs, and store them line by line."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,7 +33,9 @@ class ClientRunRecord(ResultLine):
     cause: Cause | None
     """Why the answer is wrong; None: it is right."""
     detail: str = ""
+    """What is wrong, in words."""
     expected: tuple[str, ...] = ()
+    """The expected values, in words."""
     outcome: RunOutcome
     answer: str
     path: tuple[str, ...]
@@ -42,11 +44,15 @@ class ClientRunRecord(ResultLine):
     """Tools that the client called."""
     replies: int
     unreadable: int
+    """Replies of the model that had none of the three forms."""
     list_tokens: int
+    """Tokens of the server's tools and instructions."""
     prompt_tokens: int
     completion_tokens: int
     seconds: float
+    """Wall time of the run."""
     said: tuple[tuple[str, str], ...] = ()
+    """Role and text of each message after the system message."""
 
 
 class ClientRunFile(ResultFile[ClientRunRecord]):

@@ -1,4 +1,4 @@
-"""Effect of compression on recorded responses: lengths before and after, how many are too long, what is saved."""
+"""Measure the compression of responses: lengths before and after, what is saved, and which expected values are lost."""
 
 import time
 from collections import Counter
@@ -14,9 +14,11 @@ from domain.tool import ToolDoc, ToolId
 Figures = dict[str, Any]
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+"""Quantiles of the lengths that are reported."""
 EDGES = (0, 1, 64, 128, 256, 512, 1_024, 2_048, 4_096, 16_384, 65_536, 1_048_576)
+"""Upper edges of the histogram's bins, in characters."""
 _CAPPED = 0.01
-"""Share of responses of exactly the greatest length from which the source is taken to have truncated there."""
+"""Share of responses of exactly the greatest length from which the source is taken to have cut them there."""
 
 
 @dataclass(slots=True)
@@ -29,14 +31,22 @@ class CompressionTally:
     limit: int
     """Characters above which a response is compressed."""
     lengths: Counter[int] = field(default_factory=Counter[int])
+    """Number of responses by length in characters."""
     kinds: Counter[str] = field(default_factory=Counter[str])
+    """Number of compressed responses by how they were compressed."""
     tools: set[ToolId] = field(default_factory=set[ToolId])
     long_tools: set[ToolId] = field(default_factory=set[ToolId])
+    """Tools with a response above the limit."""
     filtered: int = 0
+    """Responses still above the limit after the selection of fields."""
     cut: int = 0
+    """Responses that were cut."""
     too_long: int = 0
+    """Responses still above the limit in the end."""
     characters: Counter[str] = field(default_factory=Counter[str])
+    """Characters of all responses, and of the long ones before, after the selection of fields, and after the cut."""
     seconds: float = 0.0
+    """Time spent on compression."""
 
     def add_short(self, tool: ToolId, size: int) -> None:
         """Count a response that is shown whole."""

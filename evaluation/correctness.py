@@ -131,6 +131,7 @@ Cause = Literal[
     "run failed", "unasked change", "wrong change", "budget", "other outcome", "value invented", "gave up", "argument missing", "failed call", "wrong tool first", "not called", "wrong value",
     "answer lacks value", "value not from a response", "answer too long", "answered the unanswerable", "used what was before",
 ]  # fmt: skip
+"""Why an answer is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,7 @@ class AnswerVerdict:
     cause: Cause | None
     """Why the answer is wrong; None: it is right."""
     detail: str
+    """What is wrong, in words; empty if nothing is."""
     answer: str
     path: tuple[str, ...]
     """Every call in order as ``operation``, with its status where it is not ok."""
@@ -163,6 +165,7 @@ class AnswerVerdict:
 
     @property
     def right(self) -> bool:
+        """True if nothing is wrong with the answer."""
         return self.cause is None
 
 

@@ -37,8 +37,11 @@ class EncoderProfile:
 
     identity: str
     dimension: int
+    """Length of its vectors."""
     bytes: int
+    """Size of the index."""
     reranked: bool
+    """True if its results are reranked."""
     cost: float | None
 
 

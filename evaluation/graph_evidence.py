@@ -9,6 +9,7 @@ from graph.store import GraphStore
 
 LINKED, WALKED, UNKNOWN = "relevant APIs joined", "a relevant API walked", "no relevant API walked"
 ApiPairs = frozenset[tuple[ApiName, ApiName]]
+"""Pairs of APIs that an edge joins; an API that was walked at all is paired with itself."""
 
 
 async def collect_linked_pairs(store: GraphStore) -> ApiPairs:

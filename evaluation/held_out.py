@@ -10,7 +10,10 @@ from evaluation.queries import RetrievalQuery
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """A split of requests; those in neither part are near a request that is held out or measured on."""
+    """Requests split into those held out and those learnt from.
+
+    Requests near one that is held out or evaluated are in neither part.
+    """
 
     queries: tuple[RetrievalQuery, ...]
     """The requests held out, with their relevant APIs."""

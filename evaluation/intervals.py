@@ -27,6 +27,7 @@ def bootstrap_intervals(
     rows, columns = values.shape
     if not rows:
         return np.zeros((columns, 2))
+    # Each draw takes as many rows as there are, with replacement.
     picked = np.random.default_rng(seed).integers(0, rows, size=(draws, rows))
     # How often each row is drawn: one matrix product then gives the means of all draws and columns.
     flat = (picked + rows * np.arange(draws)[:, None]).ravel()

@@ -17,7 +17,7 @@ from evaluation.turns import judge_turn, run_conversation
 
 
 class IsolatedService(Protocol):
-    """One running service, used by one run at a time."""
+    """A running service that one run at a time has to itself, so that no run sees the changes of another."""
 
     async def reset(self) -> None:
         """Undo every change, and reset the counts of calls."""
@@ -56,6 +56,7 @@ class RedirectingExecutor:
 
 
 Done = Callable[[AnswerVerdict, Sequence[Event]], None]
+"""Receives a verdict with the events of its run."""
 
 
 async def evaluate_isolated(

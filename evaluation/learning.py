@@ -12,7 +12,9 @@ from domain.tool import split_tool_id
 from evaluation.correctness import AnswerVerdict
 
 BEFORE, BROKEN, MENDED = 3, 10, 20
+"""Runs of a curve before the breakage, while one tool is broken, and after the repair."""
 PREFERS, RETURNS = 5, 15
+"""Runs within which the other tool should be preferred, and within which the repaired one should answer again."""
 _MOSTLY = 0.6
 """Share of the remaining runs that must call the other tool first for it to count as preferred."""
 
@@ -25,7 +27,7 @@ class CurveRun:
 
     phase: Phase
     first: str
-    """The tool of the pair that was called first; empty: neither."""
+    """The tool of the pair that was called first; empty if neither was."""
     ok: tuple[str, ...]
     """Tools of the pair that answered."""
 

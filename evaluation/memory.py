@@ -17,9 +17,11 @@ from graph.input_files import read_records
 from graph.store import GraphStore
 
 BOUNDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98)
+"""Similarities from which a memory may be trusted, in turn."""
 MAX_MEMORIES = 8
 """Memories that a run is given."""
 _RECALL_LIMIT = 24
+"""Memories recalled for a request, so that enough remain without its own."""
 
 
 Paths = frozenset[tuple[ToolId, ...]]

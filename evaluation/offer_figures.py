@@ -11,7 +11,9 @@ from evaluation.intervals import bootstrap_intervals
 from evaluation.offers import COUNTED_SIGNATURES, SIZES, OfferMeasurement
 
 TOKENS = f"tokens@{COUNTED_SIGNATURES}"
+"""Name of the column for the length of the signatures."""
 COLUMNS = (*(f"all@{size}" for size in SIZES), *(f"recall@{size}" for size in SIZES), TOKENS)
+"""Names of the figures of each request."""
 Row = dict[str, float]
 Values = dict[str, Row]
 """Columns of each request, by its id."""

@@ -1,7 +1,8 @@
-"""Recall of offers: whether all needed tools are among the first 8, 16 and 24 offered, and what share is.
+"""Measure offers: whether the tools that a request needs are among the first 8, 16 and 24 offered, and what share is.
 
-A needed tool counts as found where a copy of it is offered: the same API of the same tool set in another spelling or category, or
-one that the offer holds to be alike. ``exact`` counts the ids alone.
+A needed tool also counts as found if a copy of it is offered: the same API of the same tool set in another spelling or
+category, or one that the offer holds to be alike. ``exact`` counts the ids alone. The figures are means by group with
+bootstrap intervals, and paired differences to another way of making offers.
 """
 
 import time
@@ -15,6 +16,7 @@ from evaluation.offer_requests import LabelledRequest
 from retriever.words import normalize_tool_name
 
 SIZES = (8, 16, 24)
+"""Sizes of offers for which recall is computed."""
 COUNTED_SIGNATURES = 16
 """Tools at the head of an offer whose signatures are counted in tokens."""
 

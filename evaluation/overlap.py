@@ -1,4 +1,7 @@
-"""Overlap of requests: evaluated requests must not be among the training requests, not even with a word changed."""
+"""Near duplicates of evaluated requests: how they are recognised, and memories without them.
+
+An evaluated request must not be among the training requests or the memories, not even with a word changed.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,13 +14,13 @@ Words = frozenset[str]
 
 
 class ReferenceRequests:
-    """Requests that others must be apart from."""
+    """Requests from which others must differ."""
 
     def __init__(self, requests: Iterable[str]) -> None:
         self._word_sets: Sequence[Words] = tuple(dict.fromkeys(extract_words(request) for request in requests))
 
     def has_near_duplicate(self, request: str) -> bool:
-        """Return whether one of them is the request, or nearly so."""
+        """Return whether a request equals one of them, or nearly so."""
         request_words = extract_words(request)
         return any(
             _may_overlap(request_words, known) and compute_overlap(request_words, known) > NEAR_DUPLICATE_OVERLAP
@@ -36,6 +39,6 @@ def compute_overlap(first: Words, second: Words) -> float:
 
 
 def _may_overlap(first: Words, second: Words) -> bool:
-    """Return whether the numbers of words alone allow an overlap above the bound: most pairs are ruled out cheaply."""
+    """Return whether the numbers of words allow an overlap above the bound; this rules most pairs out cheaply."""
     few, many = sorted((len(first), len(second)))
     return few > NEAR_DUPLICATE_OVERLAP * many

@@ -1,4 +1,7 @@
-"""Match of planned paths with the relevant APIs: precision, recall and F1 of the tools of all paths."""
+"""Compare planned paths with what they should call: relevant APIs, or the gold chain of a benchmark.
+
+It also has the oracle that knows the relevant APIs, and groups of requests by what the graph knows of them.
+"""
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -12,7 +15,7 @@ from evaluation.queries import RetrievalQuery
 
 Row = dict[str, float | list[float]]
 PlannerCallable = Callable[[str, frozenset[ApiName]], Awaitable[Sequence[ToolId]]]
-"""Maps a request, and the APIs relevant to it (for an oracle only), to the tools of its paths, in order."""
+"""Maps a request, and the APIs relevant to it (used by an oracle alone), to the tools of its paths, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class PlannedQuery:
 
     query: RetrievalQuery
     predicted: tuple[ApiName, ...]
+    """Keys of the planned APIs, each once, in order."""
     seconds: float
     """Wall time of the planning."""
 

@@ -7,7 +7,9 @@ from statistics import mean
 from evaluation.code_calls import CodeCall
 
 Chain = tuple[str, ...]
+"""Functions that are called one with the response of the other."""
 METRICS = ("arg_full", "arg_functions", "seq_full", "seq_conn")
+"""Names of the metrics in the paper."""
 PAPER = {"arg_full": 0.7812, "arg_functions": 0.8701, "seq_full": 0.9687, "seq_conn": 1.0}
 """Best results of the paper's models on its test part, each metric by itself."""
 

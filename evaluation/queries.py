@@ -1,4 +1,8 @@
-"""Requests with their relevant APIs, as stored in the lines of ``queries_dev.jsonl.gz``."""
+"""Requests with the APIs that are relevant to them, and the keys by which APIs are compared.
+
+The requests are lines of ``queries_dev.jsonl.gz``. A key is tool set and API in the form of ToolBench's file names;
+categories are left out, since catalogues list one API under several.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +16,7 @@ from graph.importers.lines import read_lines
 from graph.importers.records import Record, RecordError, SkippedInput, ensure_list, ensure_object, load, require_text
 
 GROUPS = {"G1": "I1", "G2": "I2", "G3": "I3"}
+"""ToolBench's names of its groups in papers, by the prefix of a split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +24,10 @@ class RetrievalQuery:
     """A request with the APIs that are relevant to it."""
 
     split: str
+    """The part of the benchmark that it belongs to."""
     query: str
     relevant: frozenset[ApiName]
-    """Never empty."""
+    """Keys of the relevant APIs; never empty."""
 
     @property
     def group(self) -> str:
@@ -30,7 +36,7 @@ class RetrievalQuery:
 
 
 def read_queries(path: Path) -> tuple[list[RetrievalQuery], list[SkippedInput]]:
-    """Return the queries and the lines that cannot be scored (a query without a relevant API has no score).
+    """Read the queries of a file, and the lines that cannot be scored, such as a query without a relevant API.
 
     Raises:
         UsageError: there is no such file.

@@ -13,6 +13,7 @@ from domain.tool import split_tool_id
 from evaluation.evaluation_cases import EvaluationCase
 
 _OF_ARGUMENTS = frozenset({400, 404, 409, 422})
+"""HTTP statuses that are the fault of a call's arguments."""
 
 Figures = dict[str, Any]
 

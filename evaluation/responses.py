@@ -11,6 +11,7 @@ from graph.importers.records import RecordError, SkippedInput, load
 from graph.input_files import read_tools
 
 Skip = Callable[[SkippedInput], None]
+"""Receives a line that cannot be read."""
 
 
 class RecordedToolDocs:

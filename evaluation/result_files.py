@@ -74,15 +74,20 @@ class VerdictLine(ResultLine):
     request: str
     group: str
     cause: Cause | None
+    """Why the answer is wrong; None if it is right."""
     detail: str = ""
     expected: tuple[str, ...] = ()
+    """The expected values, in words."""
     answer: str
     path: tuple[str, ...]
     usage: Usage
     fell_back: bool = False
     dead: tuple[str, ...] = ()
+    """Operations that failed for good."""
     repairs: int = 0
+    """Times that a program was refused or failed."""
     looks: int = 0
+    """Times that a program stopped to look."""
     questions: tuple[ClarificationQuestion, ...] = ()
     programs: tuple[dict[str, JsonValue], ...] = Field(default=())
     """The programs that were written and what became of each, in order."""

@@ -28,11 +28,11 @@ class RetentionResult:
     responses: int = 0
     compressed: int = 0
     values: int = 0
-    """Expected values that a compressed response held in full."""
+    """Expected values that responses held before they were compressed."""
     lost: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """Values no longer in the compressed response, by request."""
+    """Expected values that a response no longer held once it was compressed, by request."""
     unseen: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """Values that no response of the request shows any more, compressed or not, by request."""
+    """Expected values that no response of the request shows any more, by request."""
     failed: dict[str, str] = field(default_factory=dict[str, str])
     """Reason of the failed call that ended a request."""
 

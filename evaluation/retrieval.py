@@ -1,6 +1,9 @@
-"""Rankings of tools for requests with known relevant APIs, and measures of how well they match.
+"""Rank tools for requests with known relevant APIs, and compute how well the rankings match.
 
-Every relevant API counts, even one without a document: it can only be missed.
+Every relevant API counts, even one without a document: it can only be missed. In the figures, ``seen`` and ``unseen``
+repeat the measures for one half of the relevant APIs each: those that the store or the encoder learnt from, and the
+others. The other half is taken out of the ranking, so that finding it is neither a hit nor a miss. ``zero_shot`` has
+the requests none of whose relevant APIs was seen, with nothing taken out.
 """
 
 import time
@@ -23,10 +26,10 @@ from retriever.metrics import (
 from retriever.search import ToolHit
 
 DEPTH = 50
-"""Tools searched for: a first relevant tool below this rank has the reciprocal rank 0."""
+"""Tools searched for; a first relevant tool below this rank has the reciprocal rank 0."""
 
 LENIENT = "ndcg@5 lenient (ToolGen)"
-"""Not NDCG: the value that ToolGen's code reports under that name. For comparison with its figures only."""
+"""The value that ToolGen's code reports as NDCG@5, which it is not; only for comparison with its figures."""
 
 Measure = Callable[[Sequence[ApiName], frozenset[ApiName]], float]
 MEASURES: Mapping[str, Measure] = {
@@ -38,6 +41,7 @@ MEASURES: Mapping[str, Measure] = {
     "comp@5": lambda ranking, relevant: compute_completeness(ranking, relevant, 5),
     "mrr": compute_reciprocal_rank,
 }
+"""Measures of a ranking by name, each in [0, 1]."""
 
 Figures = dict[str, float]
 Table = dict[str, Figures]

@@ -21,6 +21,7 @@ from evaluation.retrieval import MEASURES, ScoredQuery, compute_measure_matrix, 
 from graph.store import GraphStore
 
 ALL = "all"
+"""Name of the part with all requests."""
 Part = dict[str, Any]
 """Figures of some requests: ``n``, the mean of each measure, and ``intervals`` with both ends for each."""
 Row = dict[str, dict[str, Part]]

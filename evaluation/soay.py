@@ -36,6 +36,7 @@ from graph.importers.lines import JsonlLine, read_lines
 from graph.importers.records import SkippedInput
 
 Case = Literal["EM", "DS", "WS", "WP", "EE"]
+"""Exact match, different solution, wrong solution, wrong program, execution error; docs/evaluation.md defines them."""
 CASES: tuple[Case, ...] = get_args(Case)
 MAX_ANSWER = 4_000
 """Characters. An answer that repeats everything a service knows would hold any value."""
@@ -48,9 +49,11 @@ class SoayQuestion(Model):
 
     id: str
     template: int
+    """Number of the template that the question was made from."""
     place: int
     """Position of its entity among those of its template."""
     hops: int
+    """Number of hops of its template, from 1 to 3."""
     request: str
     program: Program
     values: JsonObject
@@ -80,6 +83,7 @@ class SoayVerdict(Model):
 
     @property
     def right(self) -> bool:
+        """True if the answer is right, whatever the solution."""
         return self.case in ("EM", "DS")
 
 

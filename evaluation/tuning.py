@@ -1,4 +1,4 @@
-"""Requests for tuning the retriever: those of the trajectories, never the evaluated ones."""
+"""Requests to tune the retriever on: labelled by trajectories, held out from what the graph learns, never evaluated."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -13,6 +13,7 @@ from graph.cleaning import clean
 from graph.function_names import NameIndex
 
 ONE, SEVERAL = "one tool set", "several tool sets"
+"""Split of the requests whose APIs are of several tool sets."""
 
 
 def collect_labelled_queries(
@@ -22,10 +23,16 @@ def collect_labelled_queries(
     sample: int | None = None,
     seed: int = 7,
 ) -> list[RetrievalQuery]:
-    """Return each request once, with the APIs on the cleaned paths of its trajectories.
+    """Collect each request of the trajectories once, labelled with the APIs on its cleaned paths.
 
-    Of each split only a seeded ``sample`` is returned, if one is given.
-    The split is the number of tool sets among the APIs: one, or several. Labels are calls made, not gold.
+    The labels are calls that were made, and no gold labels. Requests near an evaluated one are left out.
+
+    Args:
+        trajectories: the recorded runs.
+        names: resolves the names of their calls.
+        measured: the evaluated requests.
+        sample: requests to draw from each split; None for all.
+        seed: seed of the draw.
     """
     relevant: dict[str, set[ApiName]] = {}
     for trajectory in trajectories:

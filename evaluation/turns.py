@@ -1,4 +1,4 @@
-"""Requests run as turns of a conversation: each gets what earlier turns found, and its questions are answered."""
+"""Run requests as turns of conversations, and judge them: against shared services, or services of their own."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -33,9 +33,10 @@ class EvaluatedTurn:
 async def run_conversation(
     conversation: Sequence[EvaluationCase], deps: Deps, budget: Budget
 ) -> AsyncGenerator[EvaluatedTurn]:
-    """Yield the turns of a conversation, each as it ends.
+    """Run the requests of a conversation in order, and yield each as it ends.
 
-    What a request has ``before`` it is run first, and is not yielded as a turn.
+    What a request has in ``before`` is run first and not yielded. Each run gets what the runs before it found, and a
+    simulated user answers its questions.
     """
     texts: list[str] = []
     runs: list[EarlierRun] = []

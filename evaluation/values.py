@@ -1,4 +1,4 @@
-"""Values in texts: numbers and words that an answer states, and values that a recorded response holds."""
+"""Find numbers, words and dates in texts, in the notations of several languages, and in recorded responses."""
 
 import re
 import unicodedata
@@ -28,6 +28,7 @@ NUMBER_WORDS = {number: frozenset(words.split()) for number, words in _WORDS_BY_
 _NUMBER = re.compile(
     r"(?<![\w.])-?\d[\d.,'\u2019]*(?:[\u00a0\u202f]\d{3})*(?:[.,]\d+)?(?=[a-z°µ%]{0,4}(?!\w))", re.IGNORECASE
 )
+"""A number as it is written, in digits of any grouping, with up to four letters of a unit."""
 _BLANKS = re.compile(r"(?<![\w.,])-?\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?!\d)")
 """Thousands separated by plain blanks.
 
@@ -40,9 +41,12 @@ _NO_NUMBER = re.compile(
     r"|^\s*\d+[.)]\s",  # number of a list item
     re.MULTILINE,
 )
+"""Digits that are no quantity: source marks, dates, times of day, numbers of list items."""
 _GROUPS = re.compile(r"-?\d{1,3}(?:(?P<mark>[.,'\u2019\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d+)?")
+"""A number with separators between groups of three digits."""
 _WORD = re.compile(r"\w+")
 _ROUNDING = 1e-9
+"""Relative error of floats that is ignored."""
 _ENOUGH_DIGITS = 3
 """A whole number of fewer digits does not count as a rounded form of a number with decimals."""
 
@@ -142,6 +146,7 @@ def _count_decimals(written: str) -> int:
 
 
 def _rounds_to(expected: float, number: float, decimals: int) -> bool:
+    """Return whether a shown number is ``expected`` rounded to the decimals shown."""
     enough = decimals > 0 or abs(number) >= 10 ** (_ENOUGH_DIGITS - 1)
     return enough and abs(number - expected) <= 0.5 * 10**-decimals + _ROUNDING * max(1.0, abs(expected))
 

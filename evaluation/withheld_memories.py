@@ -7,9 +7,9 @@ from evaluation.overlap import ReferenceRequests
 
 
 class WithheldMemories:
-    """Memories of other requests than the excluded one and those nearly equal to it (:meth:`exclude_request`).
+    """Memories without those of one request and its near duplicates, which would give its answer away.
 
-    ``met`` holds the requests that were remembered. The graph was learnt from them as well, so there should be none.
+    ``met`` has the requests that were remembered. The graph was learnt from the same runs, so there should be none.
     """
 
     def __init__(self, memories: MemorySearch) -> None:

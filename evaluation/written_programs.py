@@ -1,4 +1,7 @@
-"""Programs written for a benchmark's requests, checked but never run, compared with the gold programs."""
+"""Have programs written for a benchmark's requests, and compare them with the gold programs without running them.
+
+The four metrics are those of GraphQLRestBench (2024), over calls.
+"""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +31,7 @@ class ProgramEvaluation:
     text: str
     """The last text; empty if nothing was written."""
     nearness: ProgramMatch
+    """Comparison with the gold program."""
     refused: int
     """Texts that the checks refused."""
     complaints: tuple[str, ...]

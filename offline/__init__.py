@@ -1,1 +1,1 @@
-"""The policy that needs no model: rules that read English. The core never imports it."""
+"""Plan, bind and answer without a model, by rules for English; agent code never imports this package."""

@@ -1,4 +1,4 @@
-"""Keep tools that change something uncalled unless the request's words order that change."""
+"""Decide by the words of a request whether a tool that changes something may be called."""
 
 import re
 from collections.abc import Sequence
@@ -24,6 +24,7 @@ _CHANGES = word_sets(
     "pause resume enable disable activate deactivate lock unlock archive restore; "
     "rent hire borrow refund withdraw"
 )
+"""Verbs of change, one set for each kind of change; a kind is referred to by its index in this tuple."""
 _LOOSE = frozenset({0, 1})
 """Kinds of change whose words often ask for reading: "open the page", "set the scene", "make a list"."""
 _STORE_ORDER = re.compile(
@@ -43,25 +44,31 @@ _OBJECT = re.compile(
     r"\s+(?:(?:a|an|the|me|my|us|our|it|its|this|that|these|those|them|their|his|her|all|any|some|both|for|to|up)\b|[\"'“‘«])",
     re.I,
 )
+"""What follows a verb of order: an article, a pronoun, a preposition or a quotation."""
 _NAME = re.compile(r"\s+[A-Z]")
+"""A capitalised word after a verb, which may be its object: ``message Ana``."""
 _READ_VERBS = word_set(
     "get search find list look fetch query convert translate analyze analyse check calculate compute detect generate classify summarize summarise "
     "extract validate verify compare predict recommend suggest lookup parse estimate score identify recognize recognise transform format encode "
     "decode solve evaluate read show count"
 )
+"""Verbs that only read or compute, also where they open an order."""
 _FIRST_WORD = re.compile(r"\W*(?:please\s+|kindly\s+|just\s+|go ahead and\s+)?(\w+)", re.I)
 _ORDER_CUE = re.compile(
     r"\b(?:please|kindly|(?:could|can|would|will) you|(?:want|need|like|love|wish|have|going|help me|ask you|you|remember|forget)(?: you)? to|let'?s|let us"
     r"|(?:and|then|,|also|;|:|-)(?: please| also| then)?)\s+(?:also\s+|then\s+|please\s+|just\s+)?(\w+)", re.I
 )  # fmt: skip
+"""Words that introduce an order, and the verb after them: ``could you please [book]``."""
 _INFLECTED = re.compile(r"(\w{3,})(?:ing|ed)")
+"""A verb with an ending; its stem counts as an order as well."""
 
 
 def may_call(tool: ToolDoc, request: str) -> bool:
-    """Return whether calling a tool is within what the request asks for.
+    """Return whether a request permits a call of a tool.
 
-    Safe tools always are. Others are if the request uses a word for a change that the tool's own text names, or if
-    the tool is called by GET or POST and its name only reads or computes ("translate", "search").
+    Safe tools are always permitted. Another tool is permitted if the request orders a kind of change that the tool's
+    name or description states, or if the tool is called by GET or POST and its name only reads or computes
+    ("translate", "search").
     """
     if tool.safe:
         return True
@@ -79,9 +86,10 @@ def may_call(tool: ToolDoc, request: str) -> bool:
 
 
 def may_change(tool: ToolDoc) -> bool:
-    """Return whether a call may change something.
+    """Return whether a call of a tool may change something.
 
-    It may not if the tool is known to read, or if it is posted to and its name says that it reads.
+    False for safe tools, and for tools that count as unsafe only because of their HTTP method while their name says
+    that they read (``POST /search``).
     """
     return not tool.safe and (
         tool.effect.by != "method" or bool(_list_change_kinds(split_words(tool.api))) or not _is_read_only(tool)
@@ -89,9 +97,10 @@ def may_change(tool: ToolDoc) -> bool:
 
 
 def is_ordered(tool: ToolDoc, clause: str) -> bool:
-    """Return whether a clause orders a change that this tool makes, by its name or its description.
+    """Return whether a clause orders the change that a tool makes.
 
-    The clause must begin with a word of change, used as a verb.
+    The clause must begin with a verb of change. A word that is often a noun ("book", "order") counts as a verb only
+    before an article, a pronoun, a quotation or, for some, a name.
     """
     first_word = _FIRST_WORD.match(clause)
     verbs = _get_first_verb(clause) - _READ_VERBS - _AMBIGUOUS_VERBS
@@ -104,7 +113,7 @@ def is_ordered(tool: ToolDoc, clause: str) -> bool:
 
 
 def can_carry_out(tool: ToolDoc, clause: str) -> bool:
-    """Return whether a tool makes the change that a clause's first word names, by its name or its description."""
+    """Return whether a tool makes the change that the first word of a clause names, by its name or its description."""
     verbs = _get_first_verb(clause)
     return bool(verbs & set(split_words(tool.api)[:1])) or can_make_change(
         tool, frozenset(_list_change_kinds(tuple(verbs)))
@@ -118,13 +127,14 @@ def _get_first_verb(clause: str) -> frozenset[str]:
 
 
 def _is_read_only(tool: ToolDoc) -> bool:
+    """Return whether a tool reads or computes by its name, and its method does not rule that out."""
     return tool.method in ("GET", "POST") and bool(_READ_VERBS & set(split_words(tool.api)))
 
 
 def find_ordered_changes(clause: str, *, loose: bool = False) -> frozenset[int]:
     """Return the kinds of change that a clause orders with its first word; empty for a question.
 
-    ``loose``: include kinds whose words often ask for reading.
+    With ``loose``, kinds whose verbs often ask for reading are included.
     """
     first_word, verbs = _FIRST_WORD.match(clause), _get_first_verb(clause)
     if first_word and verbs & _OFTEN_NOUNS and not _OBJECT.match(clause[first_word.end() :]):
@@ -135,7 +145,10 @@ def find_ordered_changes(clause: str, *, loose: bool = False) -> frozenset[int]:
 
 
 def can_make_change(tool: ToolDoc, kinds: frozenset[int]) -> bool:
-    """Return whether a tool's name says that it makes such a change, or the description of one that is not safe."""
+    """Return whether a tool makes a change of one of these kinds.
+
+    A safe tool is judged by its name alone; the description counts as well for the others.
+    """
     named_kinds = frozenset(_list_change_kinds(split_words(tool.api)))
     return bool(
         kinds
@@ -148,15 +161,18 @@ def can_make_change(tool: ToolDoc, kinds: frozenset[int]) -> bool:
 
 
 def _list_change_kinds(name_words: tuple[str, ...]) -> list[int]:
-    """List the kinds of change that words name, in their order: ``delete_book`` deletes, it does not book."""
+    """List the kinds of change that words name, in the order of the words.
+
+    The order matters: ``delete_book`` deletes, and does not book.
+    """
     return [i for word in name_words for i, group in enumerate(_CHANGES) if word in group]
 
 
 def _find_order_verbs(request: str) -> frozenset[str]:
-    """Find the words with which a request orders something.
+    """Find the verbs, in their base forms, with which a request may order something.
 
-    They open a clause or follow a cue ("please", "could you", "I want to"). Nouns that open a clause count too: "Book
-    me a table".
+    They are the first words of clauses, and the words after a cue ("please", "could you", "I want to"). First words are
+    taken without a test for nouns, so that "Book me a table" counts.
     """
     first_words = [found[1] for clause in split_clauses(request) if (found := _FIRST_WORD.match(clause))]
     cued_words = [found[1] for found in _ORDER_CUE.finditer(request)]
@@ -166,15 +182,21 @@ def _find_order_verbs(request: str) -> frozenset[str]:
 
 
 _NEAR = 0.5
+"""Share of the called tools' relevance to a clause that an offered tool must exceed to count for the clause."""
 ScoredTools = Sequence[tuple[ToolDoc, tuple[float, ...]]]
-"""Tools with their relevance to each clause."""
+"""Tools, each with its relevance to every clause."""
 
 
 def find_unmet_orders(clauses: Sequence[str], considered: ScoredTools, done: ScoredTools) -> tuple[str, ...]:
-    """Find the clauses that order a change that an offered tool makes, and that no successful call made.
+    """Find the clauses that order a change which an offered tool makes and no successful call made.
 
-    An offered tool shows an order only if it is not much less relevant to the clause than what was called; it must be
-    more relevant if the verb is not one of change: "quote its abstract" orders no quotation of a price.
+    An offered tool counts only if its relevance to the clause is at least half that of the best tool called. Where the
+    clause begins with no verb of change ("quote its abstract"), it must be more relevant than every tool called.
+
+    Args:
+        clauses: the clauses of the request.
+        considered: tools that were offered.
+        done: tools that were called successfully.
     """
     unmet_clauses: list[str] = []
     for at, clause in enumerate(clauses):

@@ -1,4 +1,4 @@
-"""The offline policy's move at a node: pure, deterministic, and with a reason that a person can follow."""
+"""Choose the offline policy's next move: finish, advance along a route, go back or give up, each with a reason."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,47 +14,50 @@ from offline.routes import MissingFinder, ToolRoute, estimate_availability, find
 from offline.slots.binding import bind
 
 _NEAR = 0.75
+"""Share of the best option's worth from which an earlier clause's option is preferred."""
 
 UsageShare = Callable[[Sequence[ToolDoc], str], float]
-"""Computes the share of a clause's values that some tools use, in [0, 1]; 1 where the clause has none."""
+"""Returns the share of a clause's values that some tools use, in [0, 1]; 1 where the clause has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParameters:
-    """Thresholds and factors of the offline choice."""
+    """Thresholds and factors of the offline policy's choice."""
 
     floor: float = 0.45
-    """A clause stays unanswered if no tool's relevance reaches this."""
+    """Relevance below which no tool counts as an answer to a clause."""
     fitting: float = 0.33
-    """The floor for tools that use at least ``mostly`` of a clause's values."""
+    """Lower bound of relevance, instead of ``floor``, for tools that use at least ``mostly`` of a clause's values."""
     mostly: float = 0.6
-    """Share of a clause's values from which a tool is judged by ``fitting`` instead of ``floor``."""
+    """Share of a clause's values that tools must use to be judged by ``fitting``."""
     unused: float = 0.4
-    """Share of a route's worth that is lost if none of the clause's values is used."""
+    """Share of its worth that a route loses if it uses none of the clause's values."""
     locked: float = 0.6
-    """Factor for a route that needs a secret."""
+    """Factor on the worth of a route with a tool that needs a secret."""
     acceptable: float = 0.65
-    """Share of the best relevance from which a tool may serve a clause if nothing better can be called."""
+    """Share of the best relevance to a clause that a tool needs to serve it."""
     passed: float = 0.7
-    """Share of the best reachable relevance from which a tool before the path's last one serves a clause."""
+    """Share of the best reachable relevance that a tool of the path, other than its last, needs to serve a clause."""
     walked: float = 0.3
-    """Weight of past walks, against relevance, in a route's worth."""
+    """Weight, in [0, 1], of past walks against relevance in a route's worth."""
     step: float = 0.88
-    """Factor for each further call of a route."""
+    """Factor on a route's worth for each call after the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _RouteOption:
-    """A route that serves a clause; options are ordered by ``worth``."""
+    """A route that serves a clause."""
 
     clause: int
+    """Index of the clause."""
     route: ToolRoute
     worth: float
+    """How good the route is for the clause; higher is better."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyMove:
-    """A move with its purpose."""
+    """A move, and the clauses that it leaves open."""
 
     choice: NextMove
     purpose: str
@@ -66,7 +69,17 @@ class PolicyMove:
 def decide(
     situation: MoveQuestion, missing: MissingFinder, parameters: ChoiceParameters, share: UsageShare | None = None
 ) -> PolicyMove:
-    """Finish if every answerable clause is served, else take the best route to a tool for an open one, else go back."""
+    """Choose the next move.
+
+    The order of preference is: advance to a tool for an unserved clause, advance to a safe tool that has words of the
+    request which nothing has answered, finish if a clause is served, go back, give up.
+
+    Args:
+        situation: the search's question.
+        missing: finds the required inputs of a tool that nothing can fill.
+        parameters: thresholds and factors.
+        share: measures how many of a clause's values tools use; None if that is unknown.
+    """
     routes = _find_routes(situation, missing, parameters)
     answerable_clauses = _find_answerable(situation, routes, parameters, share or _assume_full_use)
     done = find_served(situation, routes, answerable_clauses, parameters)
@@ -92,7 +105,7 @@ def decide(
 
 
 def _assume_full_use(tools: Sequence[ToolDoc], clause: str) -> float:
-    """Count the values of every clause as used, where nothing is known of the values that tools use."""
+    """Report every value as used: stands for an unknown :data:`UsageShare`."""
     del tools, clause
     return 1.0
 
@@ -100,7 +113,10 @@ def _assume_full_use(tools: Sequence[ToolDoc], clause: str) -> float:
 def _find_answerable(
     situation: MoveQuestion, routes: dict[int, ToolRoute], parameters: ChoiceParameters, share: UsageShare
 ) -> tuple[int, ...]:
-    """Find the clauses that some tool fits: by its relevance, or by a little less if it uses the values stated."""
+    """Find the clauses that some tool can answer.
+
+    A tool must reach the ordinary relevance floor, or the lower one and use most of the values that the clause states.
+    """
     by_relevance = find_answerable_clauses(situation.best_relevance, parameters.floor)
     best_reachable = [max(values) for values in zip(*(way.goal.relevance for way in routes.values()), strict=True)]
     fitting = {
@@ -129,7 +145,7 @@ def _choose_ending(
     done: frozenset[int],
     parameters: ChoiceParameters,
 ) -> NextMove:
-    """Choose between giving up, finishing and going back, where no route is worth taking."""
+    """Choose between finishing, going back and giving up, where no route is worth taking."""
     if not answerable_clauses:
         best = max(situation.best_relevance, default=0.0)
         return NextMove("give_up", f"no tool fits the request: the best has a relevance of {best:.2f}")
@@ -142,9 +158,9 @@ def _choose_ending(
 def _find_missing_value(
     situation: MoveQuestion, missing: MissingFinder, parameters: ChoiceParameters
 ) -> MissingValue | None:
-    """Find the one value that would open a route if the user stated it.
+    """Find the one value that would make a route possible if the user stated it.
 
-    Of several it is that of the most relevant tool, then of the route with the fewest steps.
+    The most relevant tool with such a value comes first, then the route with the fewest steps.
     """
     for candidate in sorted(situation.candidates, key=lambda one: -max(one.relevance, default=0.0)):
         for parameter in candidate.tool.required:
@@ -162,7 +178,7 @@ def _find_missing_value(
 
 
 def _assume_stated(missing: MissingFinder, tool: ToolDoc, parameter: Parameter) -> MissingFinder:
-    """Return the function that finds missing inputs, as if a value of one tool were stated."""
+    """Wrap ``missing`` so that one parameter of one tool counts as filled."""
 
     def find_remaining(one: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
         found = missing(one, path)
@@ -179,8 +195,8 @@ def find_served(
 ) -> frozenset[int]:
     """Find the clauses that the path serves.
 
-    A tool of the path serves a clause if it is acceptable and no reachable candidate is clearly better. A tool whose
-    output feeds a more relevant candidate was called for that one's sake, and serves nothing by itself.
+    A tool of the path serves a clause if it is relevant enough, and no candidate that can be reached is clearly more
+    relevant. A tool that feeds a more relevant candidate was called for that candidate, and serves nothing itself.
     """
     return frozenset(i for i in answerable_clauses if _is_served(situation, routes, i, parameters))
 
@@ -221,6 +237,7 @@ def _find_routes(situation: MoveQuestion, missing: MissingFinder, parameters: Ch
 
 
 def _is_acceptable(candidate: ToolCandidate, situation: MoveQuestion, parameters: ChoiceParameters) -> bool:
+    """Return whether a candidate is relevant enough to some clause, absolutely and in comparison with the best tool."""
     return any(
         best >= parameters.fitting and value >= parameters.acceptable * best
         for value, best in zip(candidate.relevance, situation.best_relevance, strict=True)
@@ -230,7 +247,7 @@ def _is_acceptable(candidate: ToolCandidate, situation: MoveQuestion, parameters
 def _find_best_option(
     situation: MoveQuestion, routes: dict[int, ToolRoute], clause: int, parameters: ChoiceParameters, share: UsageShare
 ) -> _RouteOption | None:
-    """Find the best route for a clause: the goal's relevance leads, past walks decide between similar ones."""
+    """Find the best route for a clause: the goal's relevance decides, and past walks decide between similar goals."""
     best = situation.best_relevance[clause]
     kinds = find_ordered_changes(situation.clauses[clause])
     fitting = [
@@ -240,6 +257,7 @@ def _find_best_option(
         and (not kinds or can_make_change(way.goal.tool, kinds))
     ]
     most = max((way.evidence for way in fitting), default=0.0)
+    # Relevance counts squared, so that past walks decide only between goals that are about equally relevant.
     options = [
         _RouteOption(
             clause,
@@ -261,12 +279,12 @@ def _find_best_option(
 
 
 def _is_locked(tool: ToolDoc) -> bool:
-    """Return whether a tool needs a secret, which may not be there."""
+    """Return whether a tool needs a secret, which may not have been provided."""
     return any(credential.required for credential in tool.credentials)
 
 
 def _explain_step(situation: MoveQuestion, option: _RouteOption) -> str:
-    """Explain the first step of a route."""
+    """Explain why the first step of a route is taken."""
     goal_route = option.route
     clause, value = situation.clauses[option.clause], goal_route.goal.relevance[option.clause]
     fed = describe_feeds(situation.path, goal_route.first)
@@ -296,7 +314,7 @@ def _explain_no_fit(situation: MoveQuestion, routes: dict[int, ToolRoute], param
 
 
 def describe_feeds(path: Sequence[ToolDoc], candidate: ToolCandidate) -> str:
-    """Describe what feeds a candidate, as the end of a sentence; empty if nothing does."""
+    """Describe which fields of the path feed a candidate, as the end of a sentence; empty if none does."""
     sources = [
         f"{path[i].api}.{field}"
         for i in candidate.feeds_from
@@ -325,7 +343,10 @@ def describe_missing(situation: MoveQuestion, candidate: ToolCandidate) -> str:
 def describe_coverage(situation: MoveQuestion, done: frozenset[int], answerable_clauses: Sequence[int]) -> str:
     """Describe how much of the request a finished path covers.
 
-    ``done``: clauses that it serves; ``answerable_clauses``: clauses that any tool fits.
+    Args:
+        situation: the search's question.
+        done: indexes of the clauses that the path serves.
+        answerable_clauses: indexes of the clauses that some tool can answer.
     """
     open_clauses = {i: f'"{clause}"' for i, clause in enumerate(situation.clauses) if i not in done}
     if not open_clauses:
@@ -335,10 +356,10 @@ def describe_coverage(situation: MoveQuestion, done: frozenset[int], answerable_
 
 
 def find_onward_route(situation: MoveQuestion, missing: MissingFinder) -> ToolRoute | None:
-    """Find the route to a tool that knows most of the request's unanswered words and takes something from the path.
+    """Find a route from the path to the safe tool that knows most of the request's unanswered words.
 
-    The tool must be safe: unanswered words are a reason to look further, never to change anything. None if there is
-    no route.
+    Only safe tools count: an unanswered word is a reason to read more, and never to change anything. The route's first
+    step must take something from the path. None if there is no such route.
     """
     open_words = find_unanswered_words(situation.clauses, situation.path)
     if not open_words or not situation.path:
@@ -356,14 +377,14 @@ def find_onward_route(situation: MoveQuestion, missing: MissingFinder) -> ToolRo
 
 
 def find_later_changes(clauses: Sequence[str], still_open: Sequence[int]) -> frozenset[int]:
-    """Return the open clauses that order a change behind another change that is still to be made."""
+    """Return the open clauses that order a change after another open change; changes are made in the stated order."""
     return frozenset([at for at in still_open if find_ordered_changes(clauses[at])][1:])
 
 
 def find_purpose(situation: MoveQuestion, relevance: Sequence[float], clause: int | None = None) -> str:
-    """Find the clause that a tool of this relevance is called for.
+    """Return the clause that a tool with this relevance is called for.
 
-    It is the clause that the tool serves best in comparison with others, or ``clause`` if it serves that one as well.
+    It is the clause for which the tool compares best with other tools; ``clause`` wins a tie.
     """
     shares = [value / (best or 1.0) for value, best in zip(relevance, situation.best_relevance, strict=True)]
     best_served = max(range(len(shares)), key=lambda at: shares[at])
@@ -371,7 +392,7 @@ def find_purpose(situation: MoveQuestion, relevance: Sequence[float], clause: in
 
 
 def is_out_of_turn(situation: MoveQuestion, choice: NextMove, own: NextMove) -> bool:
-    """Return whether a choice makes another change than the one whose turn it is."""
+    """Return whether a choice makes a change other than the one that comes next."""
     if choice.index is None or own.index is None or choice.index == own.index:
         return False
     return may_change(situation.candidates[choice.index].tool) and may_change(situation.candidates[own.index].tool)

@@ -1,4 +1,4 @@
-"""How much of a clause a tool covers: words by the tool's names and fields, values by the calls it would take."""
+"""Measure how much of a clause a tool covers: its words by names and fields, its values by the calls it would make."""
 
 import re
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from offline.nlp.gazetteer import UNITS, word_set
 from offline.slots.binding import find_used_spans
 
 _VALUES = word_set("quoted name number email url domain ip phone coordinates code time date")
+"""Kinds of spans that are values of a request, and not words about what is asked."""
 _QUESTION_WORDS = word_set(
     "provide need want like help information detail data please using use api tool retrieve fetch obtain return display let know look see make sure "
     "available specific certain various different first second last name id day number difference compare comparison between versus more less most "
@@ -23,28 +24,30 @@ _QUESTION_WORDS = word_set(
     "third fourth fifth here today tomorrow yesterday currently current best worst top later earlier take out up one two three thing if off back "
     "whether bring bad until till"
 )
+"""Words that say nothing about which tool is meant."""
 _EMPTY_WORDS = word_set(
     "have has had got lie live there here come keep exactly take out up thing want need like please more bring most s mean say"
 )
-"""Words that carry no meaning even alone."""
+"""Question words that say nothing even where a clause has no other words."""
 _WORDS_BY_KIND = {"date": word_set("date day from start year"), "time": frozenset({"time", "hour", "slot"})}
-"""Words for what a day or an hour in digits asks of a tool: an input for it."""
+"""Words of tools that take a date or a time: a stated date asks for a tool with such an input."""
 _TOPIC_BY_KIND = {"date": "date", "time": "time","currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
           "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
-"""Topic of a value by its mere kind: a request that names two currencies is about currencies."""
+"""Topic that a value's kind alone suggests: a request that names two currencies is about currencies."""
 
 _TIME_UNITS = word_set("day week month year hour minute second")
 _ANY_DAY = date(2000, 1, 1)
+"""Day for relative dates where only the places of dates matter, not their values."""
 _DOTTED = re.compile(r"[^\W\d_]+\d+\.\d+")
-"""A name such as ``PM2.5`` is what is asked for, and not a value."""
+"""A name such as ``PM2.5``, which is asked for rather than stated as a value."""
 _WORD = re.compile(r"\w+")
 
 
 @lru_cache(maxsize=256)
 def strip_values(clause: str) -> str:
-    """Return a clause without its values (names, numbers, quotations): what is asked, not of whom.
+    """Return a clause without its values (names, numbers, quotations), as a tool's document would put it.
 
-    A tool's text knows no values. The clause is returned unchanged if fewer than two words would remain.
+    The clause is returned unchanged if fewer than two words would remain.
     """
     stripped = _remove_values(clause)
     return stripped if len(_WORD.findall(stripped)) >= 2 else clause
@@ -68,14 +71,14 @@ def blend_relevance(relevance: float, clause: str, vocabulary: frozenset[str]) -
 
 
 def measure_support(clause: str, vocabulary: frozenset[str]) -> float:
-    """Return the share of a clause's telling words that are in a vocabulary, in [0, 1]; 0 without any."""
+    """Return the share of a clause's content words that a vocabulary has, in [0, 1]; 0 if the clause has none."""
     word_groups = find_telling_words(clause)
     return sum(_is_known(vocabulary, group) for group in word_groups) / len(word_groups) if word_groups else 0.0
 
 
 @lru_cache(maxsize=256)
 def normalize_clause(clause: str) -> str:
-    """Return a clause as a tool's document would word it: without values, with synonyms of its words."""
+    """Return a clause as a tool's document would word it: without values, followed by synonyms of its words."""
     stripped = strip_values(clause)
     meanings = {
         name for group in (*group_asked_words(stripped), _find_topics(clause)) for name in group
@@ -104,9 +107,9 @@ _COMPOUND = re.compile(r"\b(e-?mail) address(?:es)?\b", re.IGNORECASE)
 
 @lru_cache(maxsize=256)
 def find_telling_words(clause: str) -> tuple[frozenset[str], ...]:
-    """Find the words of a clause that say what is asked, each with what it may stand for.
+    """Find the content words of a clause, each as a set with its synonyms and what it may stand for.
 
-    The name of a unit stands for units as well.
+    If a clause has question words alone, those that still carry some meaning are returned.
     """
     kinds = _find_topics(clause)
     pairs = pair_asked_words(_remove_values(_COMPOUND.sub(r"\1", clause)))
@@ -120,10 +123,15 @@ def find_telling_words(clause: str) -> tuple[frozenset[str], ...]:
 
 
 def _add_unit_word(group: frozenset[str]) -> frozenset[str]:
+    """Add "unit" to the words of a unit of measure.
+
+    Units of time are left alone: "day" and "hour" rarely ask for a conversion.
+    """
     return group | {"unit"} if group & UNITS.keys() - _TIME_UNITS else group
 
 
 def _find_topics(clause: str) -> frozenset[str]:
+    """Find the topics that the kinds of a clause's values suggest; dates count only if written with digits."""
     typed_spans = (span for span in find_spans(clause, _ANY_DAY) if span.kind in _TOPIC_BY_KIND)
     return frozenset(
         _TOPIC_BY_KIND[span.kind] for span in typed_spans if span.kind != "date" or any(c.isdigit() for c in span.text)
@@ -148,16 +156,16 @@ _SPECIFIC: frozenset[SpanKind] = frozenset({"quoted", "unit", "currency", "name"
 
 
 class ValueUsage:
-    """Finds the values of one request that tools use; each result is cached."""
+    """Measures which values of one request tools use; the spans of each tool and text are cached."""
 
     def __init__(self, request: str) -> None:
         self._request = request
         self._used_spans: dict[tuple[ToolId, str], tuple[Span, ...]] = {}
 
     def measure_share(self, tools: Sequence[ToolDoc], clause: str) -> float:
-        """Return the weighted share of a clause's values that calls of the tools take, in [0, 1]; 1 if there are none.
+        """Return the weighted share of a clause's values that calls of the tools would take, in [0, 1].
 
-        The request's values count for a clause without any.
+        A clause without values is measured by those of the whole request; 1 if there are none either.
         """
         text = self._request if strip_values(clause) == clause else clause
         values = find_atoms(text)
@@ -179,9 +187,9 @@ def _weigh(atom: Span) -> float:
 
 
 def find_unanswered_words(clauses: Sequence[str], path: Sequence[ToolDoc]) -> list[frozenset[str]]:
-    """Find the telling words of clauses that neither names nor fields of a path's tools know.
+    """Find the content words of clauses that no name, parameter or field of the path's tools has.
 
-    Each word comes with what it may stand for.
+    Each word is returned as a set with its synonyms and what it may stand for.
     """
     groups = dict.fromkeys(group for clause in clauses for group in find_telling_words(clause))
     return [group for group in groups if not any(has_word(tool, group) for tool in path)]

@@ -1,4 +1,4 @@
-"""Select the fields of a long response to keep, without a model: by names, by words of the document, by values."""
+"""Select the fields of a long response to show, by their names, the tool's document and their values."""
 
 import re
 from collections.abc import Sequence
@@ -14,9 +14,14 @@ from offline.nlp.asked_words import count_matches
 from offline.nlp.gazetteer import word_set
 
 _MAX_CHARACTERS = 900
-"""Characters that the kept fields of a list's first items may take; more than is shown, for shorter items."""
+"""Characters that the selected fields of the first rows may take together.
+
+More is selected than is finally shown, so that short values use the room.
+"""
 _MAX_ROWS = 5
+"""Rows of a list that a field's size is counted for."""
 _MIN_FIELDS = 2
+"""Fields that are selected however little they say."""
 
 _LABELS = word_set("name title label headline summary text description answer result message")
 _KEYS = word_set("id code symbol slug isbn iata icao doi sku asin email username")
@@ -29,21 +34,23 @@ _BOOKKEEPING = word_set(
     "version cursor etag hash checksum signature token took elapsed latency debug trace cache pagination paging schema meta metadata copyright "
     "license attribution disclaimer thumbnail icon logo image picture avatar banner html css sprite tracking sql"
 )
+"""Words that mark a field as bookkeeping wherever they occur in its name."""
 _BOOKKEEPING_ALONE = word_set("next previous page per limit offset self request query session")
-"""Words that mean bookkeeping only as a whole name: ``next`` does, ``next_draw_date`` does not."""
+"""Words that mean bookkeeping only as the whole name: ``next`` does, ``next_draw_date`` does not."""
 _RECORD_KEEPING = word_set("created updated modified inserted crawled fetched generated synced")
+"""Words about the history of a record (``created_at``), which matter only if the document is about that."""
 _UNREADABLE = re.compile(r"\s*(?:https?:|data:|//|/\w+/|<|[A-Za-z0-9+/=_-]{200})")
-"""Values that tell a reader nothing: addresses, markup, encoded bytes."""
+"""Values that mean nothing to a reader: addresses, markup, encoded bytes."""
 _TEXT_CHARACTERS = 300
-"""Characters that a long text counts for; it is cut to the room there is."""
+"""Characters that a long text is counted as, since it can be cut."""
 
 
 def select_fields(question: FieldsQuestion) -> tuple[str, ...]:
-    """Select the fields worth showing, best first: as many as let a few items be shown, two at least.
+    """Select the fields worth showing, best first.
 
-    A field gains by its name (labels, identifiers that a later call may need, figures, times), by words that it
-    shares with the document, and by a high place in the response. It loses by bookkeeping, addresses, and empty or
-    very long values.
+    At least two are selected, and only as many as leave room for several rows. A field gains by its name (labels,
+    identifiers that a later call may need, figures, times), by words shared with the document, and by a place near the
+    root. It loses by bookkeeping words, addresses, and empty or very long values.
     """
     tool = question.tool
     topic_words = (
@@ -72,7 +79,7 @@ def select_fields(question: FieldsQuestion) -> tuple[str, ...]:
 
 
 def _score(path: str, topic_words: frozenset[str], values: Sequence[JsonValue]) -> float:
-    """Score how telling a field is; a score of 0 or less is not worth showing."""
+    """Score how informative a field is; 0 or less means not worth showing."""
     name_words = split_words(path.replace(ITEMS, "").rpartition(".")[2]) or ("value",)
     holders = frozenset(word for step in split_path(path)[:-1] for word in split_words(step))
     score = 1.0 + 0.5 * min(2, count_matches(" ".join(name_words), topic_words)) - 0.15 * path.count(".")

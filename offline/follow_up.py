@@ -1,4 +1,4 @@
-"""Resolve follow-up questions by rules: what one means standing alone, and which earlier calls it builds on."""
+"""Resolve follow-up questions by rules: what a question means by itself, and which earlier calls it builds on."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -22,7 +22,9 @@ from offline.nlp.entities import Span
 from offline.nlp.gazetteer import word_set
 
 _NAMES = word_set("name country quoted code currency language email domain url ip")
+"""Kinds of spans that name a thing."""
 _SORT_BY_KIND = {"number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time"}
+"""Sorts of values that may replace each other; spans of any other kind are of the sort ``name``."""
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _WEEKDAYS = "Mondays?|Tuesdays?|Wednesdays?|Thursdays?|Fridays?|Saturdays?|Sundays?"
 _NAMED_TIMES = ((re.compile(rf"\b(?:{_MONTHS})\b"), "month"), (re.compile(rf"\b(?:{_WEEKDAYS})\b"), "weekday"))
@@ -31,12 +33,15 @@ _FILLER = re.compile(
     r"for|in|on|at|to|from|of|with|by|year|do|that|this|one|as|would|will|only|just|me|show|tell|give|compare|hotel|film|book|city)\b",
     re.IGNORECASE,
 )
+"""Words that add nothing to the values of a follow-up such as ``and what about Rome?``."""
 _FOLLOW_UP_OPENING = re.compile(
     r"^\W*(?:and|but|or|so|then|now|what about|how about|the same|same|also|what if)\b", re.IGNORECASE
 )
+"""Opening words of a question that repeats the one before it with other values."""
 _EXISTS = re.compile(
     r"\b(?:is|are|was|were|will)\s+there\b(?!\s*[?.!]*$)|\bthere\s+(?:is|are|was|were)\b", re.IGNORECASE
 )
+"""``is there`` and ``there are``, whose *there* is no place."""
 _POSSESSIVE = re.compile(r"\b(its|their|his|her)\b(?=\s+\w)", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(it|they|them|he|she|him|her)\b", re.IGNORECASE)
 _THERE = re.compile(
@@ -56,28 +61,33 @@ _LIST_REFERENCE = re.compile(
     r"\bthe [a-z]+est\b(?=\s*(?:$|[?.!,]|one\b|of (?:them|those|these)\b))",
     re.IGNORECASE,
 )
+"""Words that mean one or several items of a list: ``the second one``, ``which of them``, ``the cheapest``."""
 _PLURAL = re.compile(r"\b(?:they|them|their|those|these)\b", re.IGNORECASE)
 _LEAD = re.compile(r"^\W*(?:and|so|but|then|ok|okay|now)\b[\s,]*(?=\w)", re.IGNORECASE)
+"""Conjunctions that open a follow-up."""
 _ORDER = re.compile(r"^\W*(\w+)\s+(?:it|them|him|her|that|this|those|these)\b", re.IGNORECASE)
+"""An order about something mentioned before: ``book it``."""
 _PLACES = frozenset({"place", "country"})
 _MIN_WORDS = 2
+"""Words besides its values up to which a question counts as a repetition with other values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFollowUp:
-    """A follow-up question, resolved."""
+    """A follow-up question, put as a request that stands alone."""
 
     description: str
     """The question as it stands alone, as far as rules can word it."""
     steps: tuple[int, ...]
-    """Numbers of the earlier calls whose results it needs."""
+    """Numbers of the earlier calls whose results the question needs."""
     is_about_list: bool
-    """True if it means things of an earlier list."""
+    """True if the question means items of an earlier list."""
     reason: str
+    """Why it is taken for a follow-up, for the user."""
 
 
 def resolve_follow_up(request: str, earlier: Sequence[EarlierRequest]) -> ResolvedFollowUp | None:
-    """Resolve a request that follows these; None if it stands alone."""
+    """Resolve a request against the requests before it; None if it stands alone."""
     if not earlier:
         return None
     repeated = _repeat_with_values(request, earlier[-1])
@@ -105,7 +115,7 @@ def resolve_follow_up(request: str, earlier: Sequence[EarlierRequest]) -> Resolv
 
 
 def _is_dependent(request: str) -> bool:
-    """Return whether a request's pronouns stand for something that it does not name itself, or not before them."""
+    """Return whether a request has pronouns that stand for something it does not name, or names only after them."""
     text = _EXISTS.sub(lambda hit: " " * len(hit[0]), request)
     order = _ORDER.match(request)  # whose first word only looks like a name
     name_ends = [
@@ -118,7 +128,7 @@ def _is_dependent(request: str) -> bool:
 
 
 def _repeat_with_values(request: str, before: EarlierRequest) -> str:
-    """Return the earlier question with this request's values, if it says little else; empty otherwise."""
+    """Return the earlier question with this request's values, if this request says little else; empty otherwise."""
     values = [*_find_values(request)]
     if not values or not before.request:
         return ""
@@ -146,10 +156,15 @@ def _find_values(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _replace_value(text: str, new: tuple[str, str, str], used: Collection[str]) -> str:
-    """Replace a value of the same sort in a text; add the value if the text has none of that sort.
+    """Replace a value in a text by one of the same sort; append the new value if the text has none of that sort.
 
-    ``new``: value, sort, and the preposition before it. Of several candidates the one behind the same preposition is
-    replaced, else the last one that a call was made for.
+    Of several values of the sort, the one behind the same preposition is replaced, else one that a call was made for,
+    else the last.
+
+    Args:
+        text: the earlier question.
+        new: the new value, its sort, and the preposition before it.
+        used: arguments of the earlier calls, in lower case.
     """
     value, sort, cue = new
     same_sort = [(start, end) for start, end, own in _find_values(text) if own == sort]
@@ -164,20 +179,24 @@ def _replace_value(text: str, new: tuple[str, str, str], used: Collection[str]) 
 
 
 def _find_cue(text: str, start: int) -> str:
-    """Return the preposition before a place of a text; empty if there is none."""
+    """Return the preposition before a place in a text; empty if there is none, or if it is *for*."""
     hit = re.search(r"\b(in|on|at|to|for|from|of|with|by|into)\s+(?:the\s+)?[\"“'‘]?$", text[:start], re.IGNORECASE)
     return hit[1].lower() if hit and hit[1].lower() != "for" else ""
 
 
 def _is_about_list(request: str, last: EarlierRequest) -> bool:
-    """Return whether a request means things of a list that was found."""
+    """Return whether a request refers to items of the list that the last call found."""
     if not (_LIST_REFERENCE.search(request) or _PLURAL.search(request)):
         return False
     return any(find_list_items(result) is not None for _, _, result in last.steps[-1:])
 
 
 def _resolve_pronouns(request: str, last: EarlierRequest, with_calls: Sequence[EarlierRequest]) -> tuple[str, str]:
-    """Replace the words that stand for an earlier thing, and return the text with that thing; empty if unknown."""
+    """Replace the words that stand for an earlier thing.
+
+    Returns:
+        The text, and the thing; the thing is empty if it is unknown.
+    """
     # The "there" of "is there" names no place: a NUL stands for it until places are replaced.
     text = _EXISTS.sub(lambda hit: hit[0].replace("there", "\0"), request)
     place, _ = _find_named_thing(last, with_calls, places=True)
@@ -197,7 +216,10 @@ def _resolve_pronouns(request: str, last: EarlierRequest, with_calls: Sequence[E
 
 
 def _find_named_thing(last: EarlierRequest, with_calls: Sequence[EarlierRequest], *, places: bool) -> tuple[str, str]:
-    """Find what the last question named and calls were made for, with the kind of its parameter."""
+    """Find what the last question named and a call was made for, with the kind of the call's parameter.
+
+    With ``places``, only places and countries count.
+    """
     for _, tool, result in (step for one in (last, *with_calls) for step in one.steps):
         for parameter in tool.parameters:
             value, kind = result.arguments.get(parameter.name), derive_need(parameter).kind
@@ -219,7 +241,10 @@ def _is_called_for(thing: str, result: StepResult) -> bool:
 
 
 def decompose_follow_up(question: DecomposeQuestion) -> Decomposition | None:
-    """Return one subtask that stands alone, with the earlier calls it builds on; None without a reference."""
+    """Return a follow-up as one subtask that stands alone; None if the request refers to nothing earlier.
+
+    If an earlier response alone answers it, the subtask needs no calls.
+    """
     resolved = resolve_follow_up(question.request, question.earlier)
     if resolved is None:
         return None
@@ -237,7 +262,7 @@ def decompose_follow_up(question: DecomposeQuestion) -> Decomposition | None:
 
 
 def narrow_steps(request: str, steps: Results) -> Results:
-    """Return the steps, those of earlier questions narrowed to what this request means."""
+    """Return the steps, with reused responses narrowed to the items that the request means."""
     return [
         (tool, result.model_copy(update={"response": narrowed_response}))
         if result.note == REUSED_NOTE and (narrowed_response := narrow_response(request, result)) is not None

@@ -1,4 +1,4 @@
-"""Filter an earlier list by what a later question means: by day, name, number, rank or place."""
+"""Filter an earlier list by what a later question means: by day, name, number, rank or place in the list."""
 
 import json
 import operator
@@ -26,6 +26,7 @@ _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _MORE = r"over|above|more than|at least|longer than|higher than|better than|older than|later than|after|from"
 _LESS = r"under|below|less than|fewer than|at most|up to|shorter than|lower than|cheaper than|earlier than|before|until"
 _BOUND = re.compile(rf"\b(?:({_MORE})|({_LESS}))\s+(\d[\d,]*(?:\.\d+)?)\s*(\w+)?", re.I)
+"""A bound on a number; groups: words for more, words for less, the number, and the word after it."""
 _DATE_TESTS = {
     "before": operator.lt,
     "until": operator.le,
@@ -37,17 +38,23 @@ _INCLUSIVE = ("at least", "at most", "up to", "from", "until")
 _COUNT = re.compile(
     r"^\W*(?:and\s+|so\s+)?how many (?:of (?:them|those|these)|are there|(?:are|were|is) (?:they|that))\b", re.I
 )
+"""A question that asks only how many items there are."""
 _CHOICE_QUESTION = re.compile(
     r"^\W*(?:and\s+|so\s+|but\s+)?(?:(?:only|just|show me|tell me|give me|list)\s+)*(?:which|who|whose|how many|what (?:is|are|was|were) the|"
     r"what about the|the|those|any|is any|are any)\b",
     re.I,
 )
+"""A question that asks for the items themselves."""
 _LABELS = frozenset({"name", "title", "label", "date"})
 ListItem = dict[str, JsonValue]
+"""An item of a list in a response."""
 
 
 def find_list_items(result: StepResult) -> list[ListItem] | None:
-    """Return the items of a response that is, or holds, one list of several objects; None for any other."""
+    """Return the items of a response that is a list of objects, or has one; None for any other.
+
+    A list needs at least two items: a single thing leaves nothing to choose.
+    """
     value = read_value(result.response)
     if isinstance(value, dict):
         lists = [one for one in value.values() if isinstance(one, list) and len(one) > 1]
@@ -59,7 +66,10 @@ def find_list_items(result: StepResult) -> list[ListItem] | None:
 
 
 def narrow_response(request: str, result: StepResult) -> str | None:
-    """Return what remains of a response, as JSON; None if the request does not choose among its items."""
+    """Return the items of a response that a request means, as JSON; None if the request does not choose among them.
+
+    A question for the number of items gives ``{"count": n}``.
+    """
     things = find_list_items(result)
     if things is None:
         return None
@@ -88,7 +98,7 @@ def _add_name(thing: ListItem) -> ListItem:
 
 
 def is_answered_by(request: str, result: StepResult) -> bool:
-    """Return whether a response alone answers a request: about which of its items, or about fields they have."""
+    """Return whether a response alone answers a request: it asks which of the items, or for fields that they have."""
     narrowed_response = narrow_response(request, result)
     if narrowed_response is None:
         return False
@@ -104,6 +114,7 @@ def _is_choice_question(request: str) -> bool:
 
 
 def _find_days(thing: ListItem) -> Iterator[date]:
+    """Yield the days in an item's texts that begin with an ISO date."""
     for _, value in list_leaves(thing):
         hit = _ISO.match(value) if isinstance(value, str) else None
         if hit:
@@ -116,13 +127,17 @@ def _find_days(thing: ListItem) -> Iterator[date]:
 def _filter_items(
     things: Sequence[ListItem], fits: Callable[[ListItem], bool], *, dated: bool = False
 ) -> list[ListItem] | None:
-    """Return the fitting items; None if they are to be judged by a day and none has one."""
+    """Return the items that fit.
+
+    With ``dated``, None if no item has a day: the filter then does not apply.
+    """
     if dated and not any(True for thing in things for _ in _find_days(thing)):
         return None
     return [thing for thing in things if fits(thing)]
 
 
 def _filter_by_month(request: str, things: Sequence[ListItem]) -> list[ListItem] | None:
+    """Return the items with a day in a month that the request names; None if it names none."""
     months = {_MONTHS.index(hit[1].lower()) + 1 for hit in _MONTH.finditer(request)}
     return (
         _filter_items(things, lambda one: any(day.month in months for day in _find_days(one)), dated=True)
@@ -132,6 +147,7 @@ def _filter_by_month(request: str, things: Sequence[ListItem]) -> list[ListItem]
 
 
 def _filter_by_weekday(request: str, things: Sequence[ListItem]) -> list[ListItem] | None:
+    """Return the items with a day on a weekday, or at a weekend, that the request names; None if it names none."""
     weekdays = {_WEEKDAYS.index(hit[1].lower()) for hit in _WEEKDAY.finditer(request)}
     weekdays |= {5, 6} if _WEEKEND.search(request) else set()
     return (
@@ -142,6 +158,7 @@ def _filter_by_weekday(request: str, things: Sequence[ListItem]) -> list[ListIte
 
 
 def _filter_by_day(request: str, things: Sequence[ListItem]) -> list[ListItem] | None:
+    """Return the items on, before or after the one day that the request names; None if it does not name one."""
     dates = [(atom, _ISO.match(atom.value)) for atom in find_atoms(request) if atom.kind == "date"]
     if len(dates) != 1 or dates[0][1] is None:
         return None
@@ -152,9 +169,9 @@ def _filter_by_day(request: str, things: Sequence[ListItem]) -> list[ListItem] |
 
 
 def _filter_by_bound(request: str, things: Sequence[ListItem]) -> list[ListItem] | None:
-    """Return the items above or below a number.
+    """Return the items above or below a number; None if the request sets no bound or no field can be told.
 
-    The number is of the field that the request names, else of the only numeric field that all items have.
+    The number bounds the field that the request names, else the only numeric field that all items have.
     """
     hit = _BOUND.search(request)
     field = _find_measured_field(request, things) if hit else ""
@@ -174,6 +191,10 @@ def has_items_beyond_bound(request: str, things: Sequence[ListItem]) -> bool:
 
 
 def _find_measured_field(request: str, things: Sequence[ListItem]) -> str:
+    """Return the numeric field that a bound is about: one that the request names, else the only one.
+
+    Empty if it is unclear.
+    """
     common = (
         [name for name in _find_numbers(things[0]) if all(name in _find_numbers(thing) for thing in things)]
         if things
@@ -185,6 +206,7 @@ def _find_measured_field(request: str, things: Sequence[ListItem]) -> str:
 
 
 def _find_numbers(thing: ListItem) -> dict[str, float]:
+    """Return the numeric fields of an item, without identifiers."""
     return {
         name: float(value)
         for name, value in list_leaves(thing)
@@ -193,6 +215,7 @@ def _find_numbers(thing: ListItem) -> dict[str, float]:
 
 
 def _filter_by_name(request: str, things: Sequence[ListItem]) -> list[ListItem] | None:
+    """Return the items that have a name of the request; None if all or none of them do."""
     names = [
         atom.text.casefold()
         for atom in find_atoms(request)
@@ -207,6 +230,10 @@ def _join_texts(thing: ListItem) -> str:
 
 
 def _filter_by_rank(request: str, things: Sequence[ListItem]) -> list[ListItem] | None:
+    """Return the item with the most or the least of what the request's superlative measures.
+
+    Fields that the request names are tried before those that the superlative suggests.
+    """
     if _BOUND.search(request):
         return None
     fields: list[Mapping[str, JsonValue]] = [dict(list_leaves(thing)) for thing in things]
@@ -219,6 +246,7 @@ def _filter_by_rank(request: str, things: Sequence[ListItem]) -> list[ListItem] 
 
 
 def _filter_by_place(request: str, things: Sequence[ListItem]) -> list[ListItem] | None:
+    """Return the item at the position that an ordinal of the request means."""
     item_words = frozenset(word for thing in things[:1] for name in thing for word in split_words(name))
     position = resolve_ordinal(request, len(things), item_words)
     return None if position is None else [things[position]]

@@ -1,7 +1,8 @@
-"""Memories' vote on the next move: what served similar requests, if it can be done here and now.
+"""Propose moves by evidence of past runs: what served similar requests, and how likely the tools of a set are.
 
-Memories vote for what came next on their paths, each by its similarity. The vote is a transition weight that depends
-on the request, where the graph's own does not (thesis 4.3.2.4).
+Memories of similar requests vote for the tool that came next on their paths, each by its similarity. The vote is a
+transition weight that depends on the request, while the graph's own weight does not (thesis 4.3.2.4). Where few
+tools have been walked, the priors of tool sets decide instead.
 """
 
 from collections.abc import Sequence
@@ -19,18 +20,18 @@ from offline.nlp.clauses import split_clauses
 from offline.routes import MissingFinder
 
 MIN_SIMILARITY = 0.57
-"""Similarity from which a memory may decide.
+"""Similarity from which a memory may decide the next tool.
 
 It is the lowest at which nine of ten trajectories of the playground, each left out in turn, have the path of their
 most similar memory (docs/benchmarks.md).
 """
 MIN_FINISH_SIMILARITY = 0.75
-"""Similarity from which a memory also decides whether the path is at its end."""
+"""Similarity from which a memory may also decide whether the path ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class _MemoryVote:
-    """Votes of memories for one next tool."""
+    """The votes of memories for one next tool."""
 
     weight: float
     """Sum of the votes."""
@@ -44,15 +45,15 @@ class RememberedMove:
 
     choice: NextMove
     similarity: float
-    """Similarity of the memory that supports it most."""
+    """Similarity of the memory that supports the move most."""
     covers_request: bool = False
-    """True if the path's tools have words for everything that the request asks; set for a finish."""
+    """True if the path's tools have words for everything that the request asks; only set for a finish."""
 
     def can_overrule(self, own: NextMove) -> bool:
-        """Return whether it is taken instead of the policy's own move.
+        """Return whether the move replaces the policy's own.
 
-        A memory is better at which way to go than at whether to go on. At an end it still decides if the path's tools
-        cover everything that the request asks (``covers_request``).
+        Memory is good at choosing the next tool, and less good at choosing whether to go on. It therefore decides an
+        end only if it is very similar, if the path covers the request, or where the policy gives up.
         """
         is_ending = "finish" in (self.choice.action, own.action)
         is_sure = self.similarity >= MIN_FINISH_SIMILARITY or (self.choice.action == "finish" and self.covers_request)
@@ -60,10 +61,10 @@ class RememberedMove:
 
 
 def find_remembered_move(situation: MoveQuestion, missing: MissingFinder) -> RememberedMove | None:
-    """Find the move that memories of similar requests agree on; None if none is similar or can be followed.
+    """Find the move that memories of similar requests agree on; None if there is none that can be made.
 
-    A tool that mostly fails now is not followed, and memory has no say where another tool is to be retried in its
-    place.
+    A tool that mostly fails now is never followed. Nor is one that has a rival among the candidates which is to be
+    retried in its place.
     """
     votes = _count_votes(situation)
     usable = {
@@ -94,7 +95,7 @@ def find_remembered_move(situation: MoveQuestion, missing: MissingFinder) -> Rem
 
 
 def decide_adoption(proposal: AdoptionQuestion) -> PathAdoption:
-    """Decide whether a path that can be walked here and now may be walked for this request."""
+    """Decide whether a known path, which can be walked here and now, may be walked for this request."""
     forbidden = next((tool for tool in proposal.path if not may_call(tool, proposal.request)), None)
     if forbidden is not None:
         return PathAdoption(
@@ -107,7 +108,7 @@ def decide_adoption(proposal: AdoptionQuestion) -> PathAdoption:
 
 
 def _can_make_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
-    """Return whether a path makes every change that is ordered: a path that only reads never booked a table."""
+    """Return whether the tools of a path make every kind of change that the parts of a request order."""
     ordered_changes = [kinds for part in parts if (kinds := find_ordered_changes(part))]
     return all(any(can_make_change(tool, kinds) for tool in path) for kinds in ordered_changes)
 

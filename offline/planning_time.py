@@ -1,4 +1,4 @@
-"""Processor time for programs written by rules: limited for each run, one run at a time, users in turn."""
+"""Share processor time among the runs that are planned by rules: a limit for each run, and turns by user."""
 
 import asyncio
 import threading
@@ -20,11 +20,14 @@ SLICE_SECONDS = 0.1
 
 
 class OutOfPlanningTimeError(Exception):
-    """A run has used all its planning time, or was cancelled while it planned."""
+    """Raised in the planning thread if the run has used all its planning time, or was cancelled."""
 
 
 class PlanningClock:
-    """Planning time of one run; :meth:`check` is called at each step of the work, in the thread that works."""
+    """Counts the planning time of one run.
+
+    :meth:`check` is called at each step of the work, in the thread that works.
+    """
 
     def __init__(self, seconds: float = DEFAULT_SECONDS, now: Callable[[], float] = time.thread_time) -> None:
         self.seconds = seconds
@@ -42,7 +45,7 @@ class PlanningClock:
         self._started_at, self._stopped, self._pause = self._now(), False, pause
 
     def end(self) -> float:
-        """Stop counting, and return the seconds used since :meth:`begin` or the last pause."""
+        """Stop counting, and return the seconds since :meth:`begin` or the last pause."""
         elapsed = self._now() - self._started_at
         # Moving the start lets the next check count only what comes after this.
         self._started_at += elapsed
@@ -59,7 +62,11 @@ class PlanningClock:
         return self._stopped
 
     def check(self) -> None:
-        """Raise :class:`OutOfPlanningTimeError` if the work is to end, and pause it after each slice."""
+        """Pause the work at the end of a slice.
+
+        Raises:
+            OutOfPlanningTimeError: the work must end.
+        """
         elapsed = self._now() - self._started_at
         if self._pause is not None and elapsed > SLICE_SECONDS:
             self._pause(self.end())
@@ -69,12 +76,12 @@ class PlanningClock:
 
 
 class PlanningTurns:
-    """Turns to plan in one process.
+    """Grants turns to plan, one at a time in a process.
 
-    Python computes in one thread at a time: more planning threads would only delay the event loop that answers
-    requests. Of the waiting users the one that has used the least time is next. A new user starts at the level that
-    is usual by then, so that nobody saves up time. Long work is done in slices, between which others have their turn:
-    short plans never wait for long ones.
+    Python computes in one thread at a time, so more planning threads would only delay the event loop, which answers
+    requests. The next turn goes to the waiting user who has used the least time. A new user starts at the level that is
+    usual by then, so that nobody saves up time by waiting. Long work is done in slices, between which others have their
+    turn: short plans never wait for long ones.
     """
 
     def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
@@ -116,7 +123,10 @@ class PlanningTurns:
         self._start_turn(owner)
 
     async def reacquire(self, owner: str) -> None:
-        """Let users go first who have used less. If this is cancelled, the turn is released already."""
+        """Let waiting users who have used less go first, and take the turn again.
+
+        If this is cancelled, the turn has been released already.
+        """
         if self._waiting:
             await self._wait(owner, grant=True)
         self._start_turn(owner)
@@ -138,7 +148,7 @@ class PlanningTurns:
         self._level = max(self._level, self._used_seconds.get(owner, 0.0))
 
     async def _wait(self, owner: str, *, grant: bool = False) -> None:
-        """Wait until the turn is passed to this user; ``grant``: pass the own turn on first."""
+        """Wait until the turn is passed to this user; with ``grant``, pass the own turn on first."""
         granted = asyncio.get_running_loop().create_future()
         self._waiting.append((owner, granted))
         if grant:
@@ -152,7 +162,7 @@ class PlanningTurns:
 
 
 class TimedPlanning:
-    """The planning of one run, one piece at a time: its subtasks may ask for it concurrently."""
+    """The planning of one run; its subtasks may ask concurrently, and are served one at a time."""
 
     def __init__(self, turns: PlanningTurns, owner: str, clock: PlanningClock) -> None:
         self._turns = turns
@@ -163,7 +173,10 @@ class TimedPlanning:
     async def run_work(
         self, function: Callable[Concatenate[PlanningClock, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run work in a thread of its own, in this user's turn; if the run is cancelled, it ends at its next step."""
+        """Run a function in a thread of its own, in this user's turn.
+
+        If the caller is cancelled, the function ends at the next check of its clock.
+        """
         async with self._lock:
             self._turns.runs += 1
             try:

@@ -1,4 +1,4 @@
-"""The policy that needs no model: deterministic and explained; the fallback, and the baseline for models."""
+"""The policy that needs no model: deterministic and explained; the fallback for models, and their baseline."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,24 +55,29 @@ from offline.toolset_prior import choose_by_toolset
 
 @dataclass(slots=True)
 class _SubtaskState:
-    """Intermediate results for one subtask."""
+    """What has been worked out for one subtask."""
 
     uses: ValueUsage
+    """Which values of the subtask's request tools use."""
     purposes: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     """The clause that each tool was chosen for."""
     calls: dict[PathPrefix, CallPurpose] = field(default_factory=dict[PathPrefix, CallPurpose])
-    """Purposes of the calls of a finished path, by the path up to each."""
+    """The purpose of each call of a finished path, by the path up to it."""
     tried: dict[PathPrefix, tuple[CallArguments, ...]] = field(
         default_factory=dict[PathPrefix, tuple[CallArguments, ...]]
     )
-    """Arguments that were given for a call before, by the path up to it."""
+    """Arguments that were bound for a call so far, by the path up to it."""
     unserved: tuple[str, ...] = ()
     """Clauses that the path does not serve."""
     finished: bool = False
+    """True if the last move finished the path."""
 
 
 class OfflinePolicy(Decider):
-    """The policy of one run. What it works out is held for each subtask, since subtasks may run concurrently."""
+    """The policy of one run, by rules.
+
+    Its state is held by subtask, since subtasks may run concurrently.
+    """
 
     name = "offline"
     can_write_programs = True
@@ -96,7 +101,7 @@ class OfflinePolicy(Decider):
         return decompose_follow_up(question) or build_single_subtask(question.request, "rules keep a request whole")
 
     async def choose(self, situation: MoveQuestion) -> NextMove:
-        """Choose a move by weight, availability, relevance and executability; see :func:`offline.choice.decide`."""
+        """Choose a move by relevance, availability, weight and inputs; see :func:`offline.choice.decide`."""
 
         def find_missing(tool: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
             key = (situation.request, tool.id, tuple(step.id for step in path))
@@ -162,10 +167,10 @@ class OfflinePolicy(Decider):
         return ChosenSolution(place, reason=f"it serves what is asked, with a likeness of {nearest:.2f}")
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """Write a program, or return none: then the search plans.
+        """Write a program; an empty one leaves the planning to the search.
 
-        The chosen solution's program comes first, with this request's values. Otherwise it is the sentence of the
-        grammar that says what the request says, compiled (:mod:`offline.sentences`).
+        A solution that was chosen comes first, with this request's values. Otherwise it is the sentence of the grammar
+        that says what the request says, compiled (:mod:`offline.sentences`).
         """
         if text := adapt_solution(question):
             return WrittenProgram(text)
@@ -176,11 +181,11 @@ class OfflinePolicy(Decider):
         return question.answer
 
     async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
-        """Bind arguments from the part of the request that the tool was chosen for, earlier results and defaults.
+        """Bind arguments from the request, from earlier results and from defaults.
 
-        If that part leaves anything open, the whole request is used. A part that names no value ("the population of
-        the city") gets all it needs from earlier results. After a complaint the request's next best names are tried;
-        without any, nothing changes.
+        The part of the request that the tool was chosen for is tried first, then the whole request. A part that names
+        no value ("the population of the city") gets everything from earlier results. After a complaint the next best
+        names of the request are bound; if there are none, the arguments stay as they were.
         """
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
         state = self._get_state(question.request)
@@ -190,7 +195,7 @@ class OfflinePolicy(Decider):
         return arguments
 
     def _bind_arguments(self, question: ArgumentsQuestion, prefix: PathPrefix, state: _SubtaskState) -> CallArguments:
-        """Bind arguments from the narrowest part of the request that fills all of them."""
+        """Bind arguments from the narrowest part of the request that fills all required inputs."""
         call = state.calls.get(prefix)
         if call is not None:
             question = replace(
@@ -211,15 +216,15 @@ class OfflinePolicy(Decider):
         return bind(question)
 
     def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
-        """Find the clauses that order a change which an offered tool would have made."""
+        """Find the clauses that order a change which an offered tool could have made and no call made."""
         return find_unmet_orders(question.clauses, question.available, question.done)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        """Select fields that are telling by name, by the document's words and by their values."""
+        """Select the fields of a response that are informative by name, by the tool's document and by their values."""
         return select_fields(question)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        """Yield the fields of the responses that the request asks about, with the calls they come from."""
+        """Yield the parts of the responses that the request asks about, with the calls that they come from."""
         for piece in compose(request, narrow_steps(request, steps), self._list_unserved()):
             yield piece
 
@@ -229,15 +234,15 @@ class OfflinePolicy(Decider):
         return score_steps(done, failed, answered=question.answered)
 
     def _list_unserved(self) -> tuple[str, ...]:
-        """List the clauses that no step serves; the run itself names subtasks that failed as a whole."""
+        """List the clauses that no step serves; failed subtasks are reported by the run itself."""
         states = [worked for worked in self._states.values() if worked.finished or len(self._states) == 1]
         return tuple(dict.fromkeys(clause for worked in states for clause in worked.unserved))
 
 
 def _bind_other_names(question: ArgumentsQuestion, tried: tuple[CallArguments, ...]) -> CallArguments:
-    """Bind other names of the request than those of calls that failed; the last arguments if there are none.
+    """Bind other names of the request than those of calls that failed; the last arguments again if there are none.
 
-    The person in whose name a change is made stays as the request says.
+    The person in whose name a change is made is never exchanged.
     """
     avoid = frozenset(
         (binding.parameter, str(made.values[binding.parameter]))
@@ -250,7 +255,7 @@ def _bind_other_names(question: ArgumentsQuestion, tried: tuple[CallArguments, .
 
 
 async def walk_candidates(question: PathQuestion, choose: Callable[[MoveQuestion], Awaitable[NextMove]]) -> WholePath:
-    """Take the steps that ``choose`` takes, each judged by what those before it give; there is no way back."""
+    """Plan a path over these candidates alone, one ``choose`` after another, without going back."""
     chosen: list[int] = []
     reason = "no tool at hand serves the request"
     while True:

@@ -1,4 +1,4 @@
-"""The English request reader: implements :class:`agent.request_reader.RequestReader` by rules."""
+"""Read English requests by rules, and review runs against them: an :class:`agent.request_reader.RequestReader`."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -22,9 +22,9 @@ from offline.unapplied_filters import describe_unknown_numbers, find_empty_colle
 
 
 class EnglishReader:
-    """Reads the requests of one run, and caches each tool's words.
+    """Reads the requests of one run; the words of each tool are cached.
 
-    ``day``: what relative days count from, the local date by default.
+    ``day``: the day that relative dates count from; by default the local date.
     """
 
     def __init__(self, day: date | None = None) -> None:
@@ -46,11 +46,11 @@ class EnglishReader:
         return blend_relevance(similarity, part, self._vocabularies[tool.id])
 
     def check_inputs(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> InputCoverage:
-        """Find out what could fill a tool: the request's entities, and documented outputs of the path."""
+        """Find the required inputs that neither the request nor documented outputs of the path can fill."""
         return check_fillable(tool, request, path)
 
     def count_repetitions(self, request: str) -> int:
-        """Count the things of which the request may ask the same."""
+        """Count the things for each of which the request may ask the same."""
         return count_asked_things(request)
 
     def interpret_values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
@@ -60,13 +60,13 @@ class EnglishReader:
         return [one for value in read for one in (value if isinstance(value, list) else (value,))]
 
     def find_known_values(self, request: str, tool: ToolDoc) -> JsonObject:
-        """Bind what the request alone gives, without values that are the request as a whole."""
+        """Return the arguments that the request alone gives, without any that are the whole request."""
         bound = bind(ArgumentsQuestion(request, tool, ()))
         from_whole_request = {binding.parameter for binding in bound.provenance if binding.reference == WHOLE_REQUEST}
         return {name: value for name, value in bound.values.items() if name not in from_whole_request}
 
     def review(self, request: str, steps: Results, prior_steps: Results = ()) -> RequestReview:
-        """Review a run by the names, quotations, codes, days, superlatives and bounds of the request."""
+        """Review a run: what its calls were about, and which names and filters of the request they left out."""
         good = [(tool, result) for tool, result in steps if result.status == "ok"]
         others = [one for tool, result in good for one in describe_mismatches(tool, request, result)]
         others += describe_unknown_numbers(steps)

@@ -1,4 +1,4 @@
-"""Repeated calls: where a request asks the same of several things, which tools are called again, and for what."""
+"""Plan repeated calls: if a request asks the same about several things, some tools are called once for each."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,16 +17,17 @@ from offline.nlp.gazetteer import word_set
 from offline.slots.binding import WHOLE_REQUEST, bind, check_fillable, find_used_spans
 
 CallValues = tuple[tuple[str, str], ...]
-"""Values that a call takes from the request, its own and those of calls that feed it; ``()`` if there are none."""
+"""Pairs of parameter and value that a call takes from the request, its feeders' included; ``()`` if there are none."""
 
 _SIDES = word_set(
     "from to source target origin destination start end base first second one two departure arrival a b 1 2"
 )
+"""Words that tell the two sides of a pair of parameters apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartCall:
-    """One call of a path: of which tool, and for which part of the request."""
+    """A call of a path for one part of the request."""
 
     tool: ToolId
     part: RequestPart
@@ -41,19 +42,19 @@ class _PartChain:
     positions: tuple[int, ...]
     """Their indexes in the path, in order."""
     values: dict[int, CallValues]
-    """The values that each of them takes for the part, by index."""
+    """The values that each tool takes for the part, by its index in the path."""
 
 
 class RepeatedCalls:
-    """Calls that a request asks for more than once, over the tools of one path.
+    """The calls that a request asks for, with repetitions, over the tools of one path.
 
-    A tool that comes again in the path adds nothing new.
+    A tool that is in the path twice counts once.
     """
 
     def __init__(self, request: str, path: Sequence[ToolDoc], serving: Sequence[tuple[RequestPart, int]]) -> None:
         """Find the tools and values of each part.
 
-        ``serving``: each part that is served, with the index of the tool that serves it.
+        ``serving``: the parts that are served, each with the index in the path of the tool that serves it.
         """
         self._request = request
         self._path = tuple({tool.id: tool for tool in path}.values())
@@ -63,7 +64,7 @@ class RepeatedCalls:
         self._chains = sorted(chains, key=lambda chain: -len(chain.positions))
 
     def list_calls(self) -> tuple[PartCall, ...]:
-        """List every call that the request asks for: the path, then what is called again, thing by thing."""
+        """List every call that the request asks for: first the path, then the repetitions, thing by thing."""
         path_calls = [self._plan_first_call(at) for at in range(len(self._path))]
         seen = {(call.tool, call.values) for call in path_calls if call.values}
         tools_with_values = {call.tool for call in path_calls if call.values}
@@ -78,6 +79,10 @@ class RepeatedCalls:
         return (*path_calls, *further_calls)
 
     def _plan_first_call(self, at: int) -> PartCall:
+        """Plan the call of a tool in the path itself.
+
+        It is for the first part of the request that gives the tool values, else for the whole request.
+        """
         chain = next((chain for chain in self._chains if chain.values.get(at)), None)
         tool = self._path[at].id
         return (
@@ -87,7 +92,7 @@ class RepeatedCalls:
         )
 
     def _build_chain(self, part: RequestPart, end: int) -> _PartChain:
-        """Find the tools that lead to the end of a part, and the values that each takes or inherits."""
+        """Find the tools that lead to ``end``, and the values that each takes itself or inherits from its feeders."""
         positions = tuple(sorted(self._find_ancestors(end)))
         values: dict[int, CallValues] = {}
         for at in positions:
@@ -100,19 +105,21 @@ class RepeatedCalls:
         return _PartChain(part, positions, values)
 
     def _find_ancestors(self, end: int) -> set[int]:
+        """Return the indexes of a tool and of everything that feeds it, directly or not."""
         ancestors = {end}
         for at in self._feeds[end]:
             ancestors |= self._find_ancestors(at)
         return ancestors
 
     def _find_feeders(self, at: int) -> tuple[int, ...]:
+        """Return the indexes of the earlier tools that feed a tool."""
         return check_fillable(self._path[at], self._request, self._path[:at]).feeds_from
 
 
 def _find_part_values(tool: ToolDoc, part: RequestPart, request: str) -> CallValues | None:
-    """Find what a tool takes from the request for a part, by parameter.
+    """Find the values that a tool takes for a part of the request.
 
-    None if the part states less than the request does, or if one call takes all values of the request.
+    None if the part states less than the request does, or if one call takes all values of the request as a list.
     """
     request_values = _bind_values(tool, request)
     if any(value.startswith("[") and value.count(",") for _, value in request_values):
@@ -127,7 +134,7 @@ def _find_part_values(tool: ToolDoc, part: RequestPart, request: str) -> CallVal
 
 
 def _is_collapsed(part_values: CallValues, request_values: CallValues) -> bool:
-    """Return whether a part gives two parameters one value where the request gives them two.
+    """Return whether a part gives one value to two parameters that have different values in the whole request.
 
     Such a part is only one end of a time span or of a route.
     """
@@ -145,9 +152,9 @@ def _bind_values(tool: ToolDoc, text: str) -> CallValues:
 
 
 def find_joint_producer(consumer: ToolDoc, producers: Sequence[ToolDoc], request: str) -> ToolDoc | None:
-    """Find the producer of which one call takes two results, filling both sides of a pair.
+    """Find the producer of which one call of the consumer takes two results, one for each side of a pair.
 
-    The pair is, for example, ``from_x`` and ``to_x``, of which the request itself fills neither.
+    The sides are parameters such as ``from_x`` and ``to_x``, neither of which the request itself fills.
     """
     sides: dict[tuple[tuple[str, ...], int], set[str]] = {}
     for feed in check_fillable(consumer, request, producers).feeds:
@@ -159,13 +166,16 @@ def find_joint_producer(consumer: ToolDoc, producers: Sequence[ToolDoc], request
 
 
 def count_asked_things(request: str) -> int:
-    """Count the things of which the request may ask the same, or which it names for one call."""
+    """Count the things about each of which a request may ask the same; at most two for names that one call may take."""
     names = [atom for atom in find_atoms(request) if atom.kind in ("name", "country", "quoted")]
     return max(len(split_parts(request)), min(2, len(names)))
 
 
 def split_by_thing(request: str, producer: ToolDoc) -> list[RequestPart]:
-    """Return the request once for each thing that it names for a tool, without the others; the start comes first."""
+    """Return the request once for each thing that it names for a tool, without the other things.
+
+    The start of a route ("from …") comes first.
+    """
     names = [atom for atom in find_atoms(request) if atom.kind in ("name", "country", "quoted", "code")]
     parts_by_order: list[tuple[bool, RequestPart]] = []
     for atom in names:
@@ -189,7 +199,7 @@ class CallPurpose:
 
     part: RequestPart
     hidden: frozenset[int]
-    """Indexes of earlier steps, from 0, whose results belong to another part."""
+    """Indexes of the earlier steps whose results belong to other parts."""
 
     def hide_other_parts(self, earlier: EarlierSteps) -> EarlierSteps:
         """Return the earlier steps with those of other parts marked as skipped; each keeps its number."""
@@ -206,10 +216,16 @@ def drop_called_candidates(situation: MoveQuestion) -> MoveQuestion:
 
 
 def add_repeated_call(situation: MoveQuestion, verdict: PolicyMove) -> PolicyMove:
-    """Return the verdict on :func:`drop_called_candidates`, or the next repeated call; its index is that of ``situation``.
+    """Replace the end of a path by the next repeated call, if one is due.
 
-    Calls are repeated where the path would be finished, or before a tool that takes two results of one producer at
-    once.
+    Calls are repeated where the path would finish, and before a tool that takes two results of one producer.
+
+    Args:
+        situation: the search's question, with all candidates.
+        verdict: the move chosen after :func:`drop_called_candidates`, whose index is one of the remaining candidates.
+
+    Returns:
+        The move, with an index of ``situation``.
     """
     choice = verdict.choice
     if choice.action == "finish":
@@ -226,7 +242,7 @@ def add_repeated_call(situation: MoveQuestion, verdict: PolicyMove) -> PolicyMov
 
 
 def find_call_purposes(situation: MoveQuestion, verdict: PolicyMove) -> dict[PathPrefix, CallPurpose]:
-    """Find what each call of a finished path is for, by the path up to it; empty if no tool comes twice."""
+    """Find the purpose of each call of a finished path, by the path up to it; empty if no tool is called twice."""
     path = tuple(tool.id for tool in situation.path)
     if len(set(path)) == len(path):
         return {}
@@ -250,6 +266,7 @@ def _is_of_other_part(other: PartCall | None, turn: PartCall) -> bool:
 
 
 def _get_nth_call(turns: Sequence[PartCall], tool: ToolId, count: int) -> PartCall | None:
+    """Return the planned call of a tool that has ``count`` calls of the same tool before it; None if there is none."""
     own = [turn for turn in turns if turn.tool == tool]
     return own[count] if count < len(own) else None
 
@@ -257,7 +274,10 @@ def _get_nth_call(turns: Sequence[PartCall], tool: ToolId, count: int) -> PartCa
 def _advance_to_repeated(
     situation: MoveQuestion, rounds: RepeatedCalls, verdict: PolicyMove, only: ToolId | None = None
 ) -> PolicyMove:
-    """Advance to the first repeated call that the path does not have yet, if its tool is offered."""
+    """Choose the first repeated call that the path does not have yet, if its tool is offered; else the given move.
+
+    ``only``: the one tool that may be repeated.
+    """
     path_counts = Counter(tool.id for tool in situation.path)
     seen: Counter[ToolId] = Counter()
     offered = {candidate.tool.id: at for at, candidate in enumerate(situation.candidates)}
@@ -275,7 +295,7 @@ def _advance_to_repeated(
 def _build_repeated_calls(
     situation: MoveQuestion, verdict: PolicyMove, next_candidate: ToolCandidate | None
 ) -> RepeatedCalls:
-    """Build the repeated calls over the path, and over ``next_candidate`` after it."""
+    """Find the calls of the path, and of ``next_candidate`` after it, for the parts of the request that they serve."""
     path = [*situation.path, *([next_candidate.tool] if next_candidate else [])]
     relevance = [*situation.path_relevance, *([next_candidate.relevance] if next_candidate else [])]
     served = {
@@ -298,7 +318,11 @@ def _build_repeated_calls(
 
 
 def _find_joint_things(situation: MoveQuestion, path: Sequence[ToolDoc]) -> tuple[int, list[RequestPart]] | None:
-    """Find the index of a tool that takes two results of one producer, and the two things to call that for."""
+    """Find a tool that takes two results of one producer.
+
+    Returns:
+        The index of the tool, and the two parts to call the producer for; None if there is no such tool.
+    """
     for at, tool in enumerate(path):
         producer = find_joint_producer(tool, path[:at], situation.request)
         if producer is None:

@@ -1,4 +1,4 @@
-"""Check whether a call is about what its request names, or about a default of a document or of a recording."""
+"""Check whether a call was about what its request names, or about a default of a document or a recording."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from offline.slots.span_readings import get_today as current_day
 from offline.slots.span_scoring import KIND_SCORES
 
 _OF_THE_REQUEST: frozenset[Origin] = frozenset({"request", "step", "user", "memory"})
+"""Origins of values that go back to the user, directly or through earlier results."""
 _POINTS: frozenset[NeedKind] = frozenset({"latitude", "longitude", "coordinates"})
 _IDENTIFYING: frozenset[NeedKind] = _POINTS | frozenset[NeedKind](
     {
@@ -32,20 +33,22 @@ _IDENTIFYING: frozenset[NeedKind] = _POINTS | frozenset[NeedKind](
         "phone",
     }
 )
-"""Kinds of parameters that say which thing a call is about, rather than how much of it, when, or in which unit."""
+"""Kinds of parameters that say which thing a call is about, and not how much, when or in which unit."""
 _NAMING: frozenset[SpanKind] = frozenset(
     {"quoted", "name", "country", "code", "coordinates", "email", "url", "domain", "ip", "phone"}
 )
+"""Kinds of spans that name a thing."""
 _MIN_FIT = 0.4
+"""Score of a span's kind from which the span may fill a parameter."""
 
 
 def find_defaulted_inputs(
     tool: ToolDoc, request: str, values: JsonObject, provenance: Sequence[Binding]
 ) -> tuple[str, ...]:
-    """Find the required parameters that identify a thing and have defaults, though the request names one.
+    """Find the identifying parameters that took their defaults although the request names something for them.
 
-    Catalogues put an example where the default belongs: the weather at the example is no answer to who asks for that
-    in Lisbon. A call that takes a thing of the request, or of an earlier answer, somewhere else has none.
+    Catalogues put an example where the default belongs: the weather at the example is no answer to a question about
+    Lisbon. The result is empty if any identifying parameter was filled from the request or an earlier result.
     """
     origins = {binding.parameter: binding.origin for binding in provenance}
     identifying = [one for one in tool.parameters if one.name in values and derive_need(one).kind in _IDENTIFYING]
@@ -80,10 +83,10 @@ def describe_mismatches(tool: ToolDoc, request: str, result: StepResult) -> Iter
 def find_unused_names(
     request: str, steps: Sequence[tuple[ToolDoc, StepResult]], day: date | None = None
 ) -> tuple[Span, ...]:
-    """Find what a request names that no successful call took and no response has.
+    """Find what a request names that no successful call took and no response mentions.
 
-    A recorded response counts for what was recorded. ``day``: what relative days count from, the local date by
-    default.
+    A recorded response counts for the arguments that it was recorded with. ``day``: the day that relative dates count
+    from; by default the local date.
     """
     successful = [(tool, result) for tool, result in steps if result.status == "ok"]
     called_text = "\n".join(
@@ -101,6 +104,7 @@ def _is_in(spoken: str, span: Span) -> bool:
 
 
 def _find_names(request: str, day: date | None = None) -> list[Span]:
+    """Find what a request names, dates other than today included."""
     today = day or current_day()
     candidates = [
         one for one in find_spans(request, today) if not (one.kind == "name" and _is_sentence_start(request, one))
@@ -109,12 +113,12 @@ def _find_names(request: str, day: date | None = None) -> list[Span]:
 
 
 def _is_sentence_start(request: str, span: Span) -> bool:
-    """Return whether a sentence begins with a span, to which it may owe its capital: ``Mark Water the lemon tree``."""
+    """Return whether a sentence begins with a span, whose capital then means nothing: ``Mark Water the lemon tree``."""
     return request[: span.start].rstrip()[-1:] in ("", ".", "!", "?", ":", "\n")
 
 
 def is_unrelated(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> bool:
-    """Return whether a request names something, and no call took a value of it or of an earlier response."""
+    """Return whether a request names something that no call used, and no call took anything else from the user."""
     good = [result for _, result in steps if result.status == "ok"]
     if any(binding.origin in _OF_THE_REQUEST for result in good for binding in result.provenance):
         return False
@@ -124,7 +128,7 @@ def is_unrelated(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> b
 
 
 def _render_arguments(result: StepResult) -> str:
-    """Render the values of a call with the request's words for them, without those that its response is not for."""
+    """Render the arguments that a call's response is for, with the request's words for them, as JSON text."""
     own_arguments = {name: value for name, value in result.arguments.items() if name not in result.instead}
     references = [
         one.reference for one in result.provenance if one.origin == "request" and one.parameter in own_arguments
@@ -133,7 +137,7 @@ def _render_arguments(result: StepResult) -> str:
 
 
 def _find_names_beyond_tool(tool: ToolDoc, request: str) -> list[Span]:
-    """Find what a request names and the tool's own name and description do not."""
+    """Find what a request names, without words of the tool's own name and description."""
     tool_words = _collect_tool_words(tool)
     return [one for one in _find_names(request) if one.kind in _NAMING and not extract_words(one.text) <= tool_words]
 
@@ -143,5 +147,6 @@ def _collect_tool_words(tool: ToolDoc) -> frozenset[str]:
 
 
 def _may_fill(span: Span, parameter: Parameter) -> bool:
+    """Return whether a span may be a value of a parameter, by its kind; a place may stand for its coordinates."""
     kind = derive_need(parameter).kind
     return KIND_SCORES[kind].get(span.kind, 0.0) >= _MIN_FIT or (kind in _POINTS and span.kind in ("name", "country"))

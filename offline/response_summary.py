@@ -1,4 +1,4 @@
-"""Summarise the part of a response that a request asks about, as lines that a person can read."""
+"""Summarise what a response says about a request, as lines for a person."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,26 +13,30 @@ from graph.lenient_json import read_value
 from offline.nlp.asked_words import count_matches
 
 MAX_ITEMS = 8
+"""Records of a response that are shown."""
 _MAX_FIELDS = 6
+"""Fields of a record that are shown, besides its label and units."""
 _MAX_DEPTH = 6
 _LABELS = ("name", "title", "label", "date", "day", "year", "time", "id")
+"""Names of fields that tell records apart, the best first."""
 _NOISE = re.compile(
     r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
 )
-"""Fields that accompany an empty list without being a finding."""
+"""Fields that are no finding: addresses, images, paging, status."""
 _UNITS = frozenset({"unit", "currency"})
 
 Leaf = tuple[str, JsonValue]
-"""A field by its dotted name within its record, and its value."""
+"""A scalar field: its dotted name within its record, and its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseSummary:
-    """Lines to show of a response."""
+    """What to show of a response."""
 
     lines: tuple[str, ...]
+    """A line for each record shown."""
     matched: int
-    """Number of fields that the request asks about by name, not only by a question word."""
+    """Number of fields that the request asks about by name, and not only by a question word."""
     empty_list_notes: tuple[str, ...] = ()
     """A sentence for each empty list that the request asks about."""
 
@@ -40,10 +44,12 @@ class ResponseSummary:
 def summarize_response(
     response: str, asked_names: tuple[frozenset[str], frozenset[str]], used: str = ""
 ) -> ResponseSummary:
-    """Summarise the fields that are asked about; if none is, the first telling ones.
+    """Summarise the fields that are asked about, or the first informative ones if none is.
 
-    ``asked_names``: the words of :func:`offline.nlp.asked_words.find_asked_words`. ``used``: place of a value that a later
-    step took (``items[2].id``); of that list only its item is shown.
+    Args:
+        response: the response's text.
+        asked_names: the words of :func:`offline.nlp.asked_words.find_asked_words`.
+        used: place of a value that a later step took (``items[2].id``); only its item of that list is shown.
     """
     value = read_value(response)
     if value is None or isinstance(value, str):
@@ -71,10 +77,9 @@ def summarize_response(
 
 
 def _find_awaited_lists(value: JsonValue, records: Sequence[list[Leaf]], strong_words: frozenset[str]) -> list[str]:
-    """Find the empty lists that are asked about, else the only one of a response without an answer.
+    """Find the empty lists that are asked about, else the only empty list of a response without an answer.
 
-    A value that the request itself names is no answer: ``{"harbour": "Brest", "berths": []}`` for the berths of
-    Brest.
+    A value that the request itself names is no answer: ``{"harbour": "Brest", "berths": []}`` for the berths of Brest.
     """
     empty_lists = list(_find_empty_lists(value))
     is_answered = any(
@@ -105,7 +110,7 @@ def _describe_empty_list(name: str) -> str:
 
 
 def _split_records(value: JsonValue, used: str) -> list[list[Leaf]]:
-    """Return the items of the main lists, after the scalars around them as a record; else the one object."""
+    """Split a response into records: the scalars around its lists, then the items of the lists; else the one object."""
     # Unwrap envelopes such as {"data": {"items": […]}}, and the place of the used value with them.
     while isinstance(value, dict) and len(value) == 1:
         key, inner = next(iter(value.items()))
@@ -127,6 +132,7 @@ def _split_records(value: JsonValue, used: str) -> list[list[Leaf]]:
 
 
 def _split_items(name: str, items: Sequence[JsonValue], used: str) -> list[list[Leaf]]:
+    """Return the items of a list as records, or only the one that a later step used; plain values make one record."""
     if all(not isinstance(item, (dict, list)) for item in items):
         return [[(name, list(items))]] if items else []
     chosen = re.match(r"\[(\d+)\]", used)
@@ -142,17 +148,14 @@ def list_leaves(value: JsonValue) -> list[Leaf]:
 
 
 def _drop_ids(record: list[Leaf], strong_words: frozenset[str]) -> list[Leaf]:
-    """Drop a record's identifiers, unless one is asked for or nothing else is there."""
+    """Drop a record's identifiers, unless one is asked for or nothing else is left."""
     if "id" in strong_words:
         return record
     return [(name, value) for name, value in record if not _is_id(name, strong_words)] or record
 
 
 def _is_id(name: str, strong_words: frozenset[str]) -> bool:
-    """Return whether a field is an identifier, and not the reference of a thing that is asked for.
-
-    A ``booking_id`` is a booking's reference.
-    """
+    """Return whether a field is a mere identifier; ``booking_id`` is not one if a booking's reference is asked for."""
     name_words = split_words(name.rpartition(".")[2])
     return name_words[-1:] == ("id",) and not (
         "reference" in strong_words and frozenset(name_words[:-1]) & strong_words
@@ -160,13 +163,14 @@ def _is_id(name: str, strong_words: frozenset[str]) -> bool:
 
 
 def _score_fields(record: list[Leaf], asked_words: frozenset[str]) -> dict[str, float]:
-    """Score the fields of a record that are asked about: by their own names, else by what holds them."""
+    """Score the fields of a record that are asked about: by their own names, else by the names of their holders."""
     scores = {name: float(count_matches(name.rpartition(".")[2], asked_words)) for name, _ in record}
     matched = {name: score for name, score in scores.items() if score}
     return matched or {name: 0.5 for name, _ in record if "." in name and count_matches(name, asked_words)}
 
 
 def _order_columns(fields: Sequence[dict[str, float]]) -> list[str]:
+    """Order field names by their best score in any record."""
     best: dict[str, float] = {}
     for scored in fields:
         for name, score in scored.items():
@@ -181,7 +185,7 @@ def _select_default_names(records: Sequence[list[Leaf]]) -> list[str]:
 
 
 def _render_line(record: list[Leaf], names: Sequence[str]) -> str:
-    """Render one record: its label, then its chosen fields, in the record's own order."""
+    """Render a record: its label, the chosen fields in the record's order, and its units."""
     chosen = [(name, value) for name, value in record if name in names]
     if not chosen:
         return ""

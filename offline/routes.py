@@ -1,4 +1,4 @@
-"""Routes: the shortest known way to make a tool callable, producers before consumers."""
+"""Find routes: the calls that make a tool callable, producers before consumers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MAX_PRODUCERS = 3
 """Producers before a tool; longer routes are found step by step, as the search proceeds."""
 
 MissingFinder = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
-"""Finds the required inputs of a tool that neither the request nor the steps before it can fill."""
+"""Returns the required inputs of a tool that neither the request nor the steps before it can fill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +33,27 @@ class ToolRoute:
 
     @property
     def evidence(self) -> float:
-        """Weight of the goal times the chance that all steps succeed."""
+        """Weight of the goal, times the chance that all steps succeed."""
         return self.goal.weight * self.chance
 
     @property
     def retry_factor(self) -> float:
-        """Factor that puts a goal to be retried before its substitutes; worth goes by relevance squared."""
+        """Factor that puts a goal to be retried before its substitutes.
+
+        It undoes the share of relevance that a substitute may lack; worth goes by relevance squared.
+        """
         return RIVAL_SHARE**-2 if self.goal.returning else 1.0
 
     def scale_evidence(self, max_evidence: float) -> float:
-        """Return the evidence as a share of the most there is; 1 for a goal that is to be retried.
+        """Return the evidence as a share of ``max_evidence``, or 1 for a goal that is to be retried.
 
-        Otherwise avoiding a tool would build up evidence for the tools called in its place.
+        Without the exception, avoiding a tool would build up evidence for the tools that are called in its place.
         """
         return 1.0 if self.goal.returning else self.evidence / (max_evidence or 1.0)
 
     @property
     def chance(self) -> float:
-        """Chance that every step succeeds; an untested tool counts as one half."""
+        """Probability that every step succeeds."""
         chance = 1.0
         for step in self.steps:
             chance *= estimate_availability(step)
@@ -58,7 +61,7 @@ class ToolRoute:
 
 
 def estimate_availability(candidate: ToolCandidate) -> float:
-    """Return a candidate's availability: one half if untested, 1 if it is to be retried."""
+    """Return a candidate's probability of success: one half if it is untested, 1 if it is to be retried."""
     if candidate.returning:
         return 1.0
     return UNTESTED_AVAILABILITY if candidate.availability is None else candidate.availability
@@ -73,8 +76,15 @@ def find_route(
 ) -> ToolRoute | None:
     """Find the best route to ``goal`` through the candidates; None if an input stays missing.
 
-    The search goes backwards from the goal. Of the tools that give what is missing, those come first that have
-    evidence for the transition, that work, and that start from the request's own words.
+    The search goes backwards from the goal. Among the tools that give what is missing, those win whose transitions have
+    evidence, that work, and that need nothing but the request.
+
+    Args:
+        goal: the tool to make callable.
+        path: the tools called so far.
+        candidates: the tools that may be called before it.
+        missing: finds the inputs that nothing can fill.
+        max_producers: the most tools before the goal.
     """
     missing_now = missing(goal.tool, path)
     if not missing_now:

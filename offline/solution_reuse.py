@@ -1,4 +1,4 @@
-"""Write a program from the chosen solution by rules: its text, with this request's values as inputs."""
+"""Write programs by rules from stored solutions, with this request's values as inputs."""
 
 import re
 
@@ -19,13 +19,14 @@ from offline.slots.span_readings import get_today
 _FILLER_WORDS = re.compile(
     r"(?<![\w{'’-])(?:(?:[Ww]hat|[Ww]hich|[Hh]ow much|[Ii]s|[Aa]re|[Tt]he|[Aa]n?|of|me|[Tt]ell|[Gg]ive|[Ss]how|[Pp]lease|[Dd]oes|[Dd]o|have|has|there|'s|’s)(?![\w}'’-])[\s,]*)"
 )
-"""Filler words of questions. Words that say what is asked (how many, where, when, direction) are not among them."""
+"""Filler words of questions; words that say what is asked (how many, where, when) are not among them."""
 _QUOTES = re.compile(r"(\"[^\"]*\"|“[^”]*”|\{[^{}]*\})")
+"""Quotations, and names of inputs in braces."""
 _DOES_NOT_FIT = FilledSolution(fits=False, values={}, reason="it does not ask the same in words that rules know")
 
 
 def fill_inputs(question: FillQuestion) -> FilledSolution:
-    """Read the values of all inputs if the request asks what the pattern asks."""
+    """Read the values of all inputs from a request that asks what the pattern asks in the same words."""
     aligned_values = align_request(_strip_filler(question.request), _strip_filler(question.pattern))
     if aligned_values is None or set(aligned_values) != set(list_inputs(question.pattern)):
         return _DOES_NOT_FIT
@@ -44,7 +45,7 @@ def fill_inputs(question: FillQuestion) -> FilledSolution:
 
 
 def _strip_filler(text: str) -> str:
-    """Remove filler words, except within quotation marks and names of inputs."""
+    """Remove filler words, except within quotations and names of inputs."""
     # The pattern has one group: every second part is a quotation or the name of an input.
     parts = _QUOTES.split(text)
     return "".join(
@@ -53,7 +54,7 @@ def _strip_filler(text: str) -> str:
 
 
 def _read_value(stated: RequestValue, schema: JsonObject, request: str) -> JsonValue:
-    """Read an input's value from the words that stand for it; None if they do not fit the schema."""
+    """Read an input's value from the words that stand for it; None if they do not fit the input's schema."""
     if stated.text not in request:
         return None
     value = read_plain_value(stated, schema)
@@ -69,7 +70,7 @@ def _read_value(stated: RequestValue, schema: JsonObject, request: str) -> JsonV
 def adapt_solution(question: ProgramQuestion) -> str:
     """Return the chosen solution's program with the values that the request states.
 
-    Empty if no solution was chosen, if its inputs cannot be read from the request, or if it was tried before.
+    Empty if no solution was chosen, if its inputs cannot be read from the request, or after a first attempt.
     """
     if not question.known_programs.is_chosen or question.attempts:
         return ""

@@ -1,4 +1,4 @@
-"""The offline answer: what the responses say about the request, the calls it comes from, and what stays open."""
+"""Compose the offline answer: what the responses say about the request, the calls they come from, and what is open."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,17 +16,22 @@ _MAX_CHARACTERS = 1_500
 
 
 def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the answer in pieces, a line each.
+    """Yield the answer in pieces of one line each.
 
-    Numbers in brackets are the steps, counted from 1, named at the end. Steps that no later step builds on come
-    first; of the others only what the request asks about. Every value is a field of a response, with tool text made
-    harmless; nothing is added. ``unanswered``: parts of the request that no step serves.
+    Numbers in brackets are the steps, counted from 1 and named in the last line. Steps that no later step builds on
+    come first; of the others only what the request asks about is shown. Every value is a field of a response, with text
+    from tools made harmless; nothing is added.
+
+    Args:
+        request: the request.
+        steps: the calls with their results.
+        unanswered: parts of the request that no step serves.
     """
     yield from _truncate(_compose_all(request, steps, unanswered))
 
 
 def _truncate(pieces: Iterator[str]) -> Iterator[str]:
-    """Yield the pieces up to a readable length, and always the last one, which names the calls."""
+    """Yield pieces up to a readable length, and always the last one, which names the calls."""
     length, last = 0, ""
     # One piece is held back, since only at the end it is known which one is the last.
     for piece in pieces:
@@ -63,7 +68,7 @@ def _compose_all(request: str, steps: Results, unanswered: Sequence[str]) -> Ite
 
 
 def _find_used_steps(steps: Results) -> dict[int, str]:
-    """Return the steps whose output a later successful step took, with the place of the value."""
+    """Return the place of the value that a later successful step took, by the number of the step it came from."""
     used: dict[int, str] = {}
     for _, result in steps:
         for binding in result.provenance:
@@ -87,7 +92,7 @@ def _render_lines(number: int, summary: ResponseSummary) -> Iterator[str]:
 
 
 def _render_open(steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
-    """Yield what could not be answered, with the reason as far as it is known."""
+    """Yield a line for each call and part that gave no answer, with the reason if it is known."""
     lines: list[str] = []
     for tool, result in steps:
         if not tool.safe:

@@ -9,17 +9,18 @@ from offline.change_orders import may_call
 from offline.routes import MissingFinder
 
 _TOGETHER = 1.0
-"""Log-odds that a tool gains if one of its set is in the path already."""
+"""Log-odds that a tool gains if a tool of its set is in the path already."""
 _FOLLOWS = 3.0
-"""Log-odds that a tool gains if every past path continued with it from the last step."""
+"""Log-odds that a tool gains if every past path continued with it after the last step."""
 _MAX_STEPS = 3
-"""Longest path that this move makes: the likelier of untried tools are guesses, and each is a call."""
+"""Longest path that priors may build: each further tool is a guess, and costs a call."""
 
 
 def choose_by_toolset(situation: MoveQuestion, missing: MissingFinder) -> NextMove | None:
-    """Choose a move by the tool sets' priors.
+    """Choose a move by the priors of tool sets.
 
-    None if there are no priors, since past calls then say more, or if no tool of a prior can be called.
+    None if there are no priors (past calls then say more), or if no tool with a prior can be called and the path is
+    empty.
     """
     if not situation.toolset_priors:
         return None
@@ -41,7 +42,7 @@ def choose_by_toolset(situation: MoveQuestion, missing: MissingFinder) -> NextMo
 
 
 def _estimate_length(situation: MoveQuestion) -> int:
-    """Estimate how many tools serve the request: the median over recalled requests, 1 without any."""
+    """Estimate how many tools serve the request: the median path length of recalled requests, 1 if there are none."""
     path_lengths = [len(one.memory.path) for one in situation.recalled]
     return min(_MAX_STEPS, max(1, median_high(path_lengths))) if path_lengths else 1
 
@@ -58,7 +59,7 @@ def _has_set_in_path(candidate: ToolCandidate, situation: MoveQuestion) -> bool:
 
 
 def _explain(candidate: ToolCandidate, situation: MoveQuestion) -> str:
-    """Explain what supports a tool, the strongest first."""
+    """Explain which evidence supports a tool, the strongest first."""
     prior = situation.toolset_priors[candidate.tool.id]
     reasons = [f"score {prior.found:.2f}", f"its set covers {prior.covers:.0%}"]
     if candidate.origin == "graph" and candidate.weight > 0:

@@ -20,15 +20,17 @@ from offline.response_summary import list_leaves
 from offline.sentences.kind_nouns import find_head_noun
 
 _WHICH = re.compile(r"\b(?:which|who|what|list|show)\b", re.I)
+"""Words of a question about items of a list."""
 _ORDER_WORDS = word_set(
     "sort order rank top best latest newest nearest closest cheapest popular recent limit by max min most least"
 )
-"""Words in names of tools or parameters that sort things."""
+"""Words in the names of tools and parameters that rank or limit things."""
 _NUMBER_KINDS = frozenset({"identifier", "number", "integer"})
+"""Kinds of parameters for which a number names a thing."""
 
 
 def find_unapplied_filters(request: str, steps: Results) -> tuple[str, ...]:
-    """Find the filters of a request that nothing applied to a list that was found, a phrase each."""
+    """Find the filters of a request that no call applied to a list that was found; a phrase for each."""
     successful = [(tool, result) for tool, result in steps if result.status == "ok"]
     phrases: list[str] = []
     applied_ranks: set[RankCriterion] = set()
@@ -51,9 +53,9 @@ def find_unapplied_filters(request: str, steps: Results) -> tuple[str, ...]:
 def _find_extremes(
     request: str, tool: ToolDoc, result: StepResult, things: Sequence[ListItem], later: Sequence[StepResult]
 ) -> Iterator[tuple[RankCriterion, str]]:
-    """Yield the superlatives that could rank a list, each with the field to rank by.
+    """Yield the superlatives that could rank a list, each with the name of the field to rank by.
 
-    The field is empty if a later call took the first item by one of the fields.
+    The name is empty if a later call took the extreme item by one of the list's fields, so that the rank was applied.
     """
     if _ORDER_WORDS & (extract_words(tool.api) | {word for name in result.arguments for word in split_words(name)}):
         return
@@ -74,14 +76,14 @@ def _find_extremes(
 
 
 def _is_taken_later(at: int, things: Sequence[ListItem], later: Sequence[StepResult]) -> bool:
-    """Return whether a later call was given a value of this item that no other item has."""
+    """Return whether a later call took a value of this item that no other item has."""
     own_values = [value for _, value in list_leaves(things[at])]
     other_values = [value for place, other in enumerate(things) if place != at for _, value in list_leaves(other)]
     return any(value in own_values and value not in other_values for one in later for value in one.arguments.values())
 
 
 def _find_untested_flags(request: str, result: StepResult, things: Sequence[ListItem]) -> Iterator[str]:
-    """Yield the flags that a request asks for and only some of the items have: which rooms are free?"""
+    """Yield the flags that a request asks for and only some of the items have: which rooms are *free*?"""
     if not _WHICH.search(request):
         return
     request_words = extract_words(request)
@@ -94,7 +96,7 @@ def _find_untested_flags(request: str, result: StepResult, things: Sequence[List
 
 
 def describe_unknown_numbers(steps: Results) -> Iterator[str]:
-    """Yield a sentence for each thing named by number that is unknown, where calls continued with others."""
+    """Yield a sentence for each number of the request that a tool did not know, if calls went on without it."""
     successful = [(tool, result) for tool, result in steps if result.status == "ok"]
     for tool, result in steps:
         if result.outcome not in ("absent", "undecided"):
@@ -119,7 +121,10 @@ def _is_plain(value: JsonValue) -> TypeGuard[str | int | float]:
 
 
 def find_empty_collection(request: str, steps: Results) -> str:
-    """Return the tool's title if a read without arguments gave an empty list of what is asked; else empty."""
+    """Return the title of a tool whose empty list answers the request; empty if there is none.
+
+    Such a tool reads without arguments, and its name has a noun of the request.
+    """
     request_words = extract_words(request)
     for tool, result in steps:
         is_empty_answer = (

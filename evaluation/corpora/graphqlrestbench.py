@@ -114,6 +114,7 @@ def _build_tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
 
 def parse_response_schemas(graphql: str) -> Iterator[tuple[str, JsonObject]]:
     """Yield the response of each query of a GraphQL schema as JSON Schema."""
+    # A type may be declared in several places, each with some of its fields.
     types: dict[str, list[tuple[str, str, str]]] = {}
     for name, body in _TYPE.findall(graphql):
         types.setdefault(name, []).extend(_FIELD.findall(_DIRECTIVE.sub("", body)))

@@ -1,1 +1,1 @@
-"""Meaning of programs in one canonical form, independent of names and layout, in which they are compared."""
+"""The meaning of programs as terms, independent of names and layout, by which programs are compared."""

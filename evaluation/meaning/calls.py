@@ -1,4 +1,4 @@
-"""Calls of a program as terms: of tools, of the program's functions, and of built-in functions."""
+"""Read the calls of a program as terms: calls of tools, of its own functions and of built-in functions."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -9,17 +9,18 @@ from evaluation.meaning.expressions import ExpressionReader, Function, ToolCallT
 from evaluation.meaning.terms import EMPTY, NOTHING, Term, build_list, constant, group, open_list, term
 
 _CONVERSIONS = frozenset({"str", "int", "float", "bool", "list", "tuple", "iter", "round"})
-"""Conversions, which do not change a term."""
+"""Functions that convert a value, and leave its term as it is."""
 _TRIMMED = frozenset({"casefold", "lower", "upper", "title", "strip", "lstrip", "rstrip", "copy"})
+"""Methods that leave the term of a value as it is."""
 _MAX_DEPTH = 8
-"""Maximum depth of nested calls of the program's functions."""
+"""The deepest nesting of calls of the program's own functions; deeper ones are recursion."""
 
 
 class CallExpressionReader(ExpressionReader):
     """Reads expressions with calls."""
 
     def run(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Term:
-        """Return what a function of the program returns; its parameters are bound already."""
+        """Return the value that a function of the program returns; its parameters are bound already."""
         raise NotImplementedError
 
     def call(self, node: ast.Call) -> Term:
@@ -42,6 +43,7 @@ class CallExpressionReader(ExpressionReader):
                 return Term("called", (self.to_term(node.func), *map(self.to_term, node.args)))
 
     def _read_tool_call(self, name: str, node: ast.Call) -> Term:
+        """Build the call of a tool and record it with its conditions; arguments are ordered and empty ones left out."""
         names = self.arguments.get(name, {})
         named_values = [(names.get(one.arg or "**", one.arg or "**"), self.to_term(one.value)) for one in node.keywords]
         named_values += [(str(place), self.to_term(one)) for place, one in enumerate(node.args)]
@@ -55,7 +57,7 @@ class CallExpressionReader(ExpressionReader):
         return call
 
     def apply(self, function: Function, values: Sequence[Term], keywords: Mapping[str, Term] | None = None) -> Term:
-        """Return the result of a function of the program."""
+        """Apply a function of the program to values, with names local to the call."""
         if self.depth >= _MAX_DEPTH:
             return Term("again", tuple(values))
         before, self.depth = dict(self.held), self.depth + 1
@@ -68,6 +70,7 @@ class CallExpressionReader(ExpressionReader):
             self.held, self.depth = before, self.depth - 1
 
     def _read_builtin(self, name: str, node: ast.Call) -> Term:
+        """Read a call of a built-in function or of a helper that programs are given."""
         arguments = [self.to_term(one) for one in node.args]
         first = arguments[0] if arguments else NOTHING
         match name:
@@ -92,7 +95,7 @@ class CallExpressionReader(ExpressionReader):
                 return self._read_collection(name, arguments, node)
 
     def _read_collection(self, name: str, arguments: Sequence[Term], node: ast.Call) -> Term:
-        """Read a built-in function that makes a collection or tests one."""
+        """Read a built-in function that builds, filters or tests a collection."""
         first = arguments[0] if arguments else EMPTY
         match name:
             case "set" | "frozenset":
@@ -137,6 +140,7 @@ class CallExpressionReader(ExpressionReader):
                 return Term("called", (self.to_term(function), item))
 
     def _pick_extreme(self, how: str, values: Term, key: ast.expr | None) -> Term:
+        """Build the item with the most or the least of ``key``; a negated key turns the direction."""
         if key is None:
             return terms.pick_item(how, values)
         if values.kind == "items":
@@ -158,7 +162,7 @@ class CallExpressionReader(ExpressionReader):
         return terms.pick_item(how, values, by)
 
     def order_list(self, values: Term, node: ast.Call) -> Term:
-        """Return a list in the order that the call gives it."""
+        """Build a list in the order that ``sorted`` or ``sort`` gives it."""
         key = self._find_key(node)
         item, _, _ = open_list(values)
         by = self._apply_function(key, item) if key is not None else item
@@ -173,7 +177,7 @@ class CallExpressionReader(ExpressionReader):
         return term("order", values, by, "down" if down else "up")
 
     def _pick(self, values: Term, arguments: Sequence[Term], node: ast.Call) -> Term:
-        """Return the first item whose field equals the given name."""
+        """Read the helper ``pick``: the first item whose field, by default its name, equals a text."""
         item, through, where = open_list(values)
         field_node = next(
             (one.value for one in node.keywords if one.arg == "field"), node.args[2] if len(node.args) > 2 else None

@@ -1,8 +1,8 @@
-"""Comparison of programs as solutions, without running them: their calls with arguments, and their answers.
+"""Compare programs as solutions, without running them: by their calls with arguments, and by their answers.
 
-This is wider than being the same program, by which a library stores one text for several (``agent/programs/analysis/canonical_form.py``): a loop
-for a comprehension, another order of independent calls or a guard for an empty result make another program but the same solution.
-docs/evaluation.md lists what makes no difference.
+A library stores one text for programs that are the same by ``agent/programs/analysis/canonical_form.py``. This
+comparison is wider: a loop for a comprehension, another order of independent calls or a guard for an empty result make
+another program, but the same solution. docs/evaluation.md lists what makes no difference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,25 +18,25 @@ from evaluation.meaning.statements import StatementReader
 from evaluation.meaning.terms import Term, build_list, constant, group, open_list, rewrite, substitute, term
 
 Link = tuple[ToolId, frozenset[ToolId]]
-"""A tool that is called, and the tools whose responses go into its arguments."""
+"""A tool that is called, with the tools whose responses go directly into its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramMeaning:
-    """The calls of a program and the content of its answer."""
+    """What a program calls, and what its answer states."""
 
     calls: frozenset[ToolCallTerm] = frozenset()
     """Calls of tools, each once, with their arguments and the conditions they are made under."""
     answer_terms: frozenset[Term] = frozenset()
-    """Found data that the answer holds; empty: the program ends without an answer."""
+    """Data from calls that the answer states; empty if the program ends without an answer."""
 
     @property
     def links(self) -> frozenset[Link]:
-        """Which tools are called, and which feed which: the path of the solution."""
+        """The path of the solution: the tools that are called, and which feeds which."""
         return frozenset((_get_tool(one.call), frozenset(_find_feeding_tools(one.call))) for one in self.calls)
 
     def covers(self, other: "ProgramMeaning") -> bool:
-        """Return whether it makes exactly the other's calls and its answer holds all of the other's.
+        """Return whether it makes exactly the other's calls and its answer states all that the other's does.
 
         A program without an answer is compared by its calls alone.
         """
@@ -46,12 +46,12 @@ class ProgramMeaning:
 def derive_meaning(
     cells: Sequence[Program], values: Mapping[str, object] | None = None, inputs: Iterable[str] = ()
 ) -> ProgramMeaning:
-    """Return the meaning of a program's cells, in order; an unreadable text has an empty meaning.
+    """Derive the meaning of a program from its cells; text that cannot be read has an empty meaning.
 
     Args:
-        cells: the cells of the program.
+        cells: the cells of the program, in order.
         values: values of names that are set before it runs.
-        inputs: names without a value.
+        inputs: names that are set to unknown values.
 
     Raises:
         UsageError: a term of the program grows too large.
@@ -86,7 +86,7 @@ def derive_plan_meaning(plan: ProgramPlan, values: JsonObject | None = None) -> 
 
 
 def _select_answer(value: Term) -> Term:
-    """Return the part of a program's last value that is its answer."""
+    """Return the part of a program's last value that is its answer: the field ``answer`` of a dict, else all of it."""
     if value.kind == "dict" and any(entry.parts[0] == constant("answer") for entry in value.subterms()):
         return terms.field(value, "answer")
     if value.kind == "if":
@@ -96,7 +96,7 @@ def _select_answer(value: Term) -> Term:
 
 
 def _collect_answer_terms(value: Term) -> set[Term]:
-    """Return the found data in a value as single terms: a phrase by its parts, a list of phrases by lists."""
+    """Return the data that a value states as single terms: the parts of a text, and lists for a list of texts."""
     match value.kind:
         case "const" | "input" | "name":
             return set()
@@ -122,7 +122,10 @@ def _collect_answer_terms(value: Term) -> set[Term]:
 
 
 def _simplify(value: Term) -> Term:
-    """Drop conditions that repeat an argument of the call: a search by name whose results must have that name."""
+    """Drop conditions that repeat an argument of the call.
+
+    A search by name needs no test that its results have the name.
+    """
     return rewrite(value, _drop_repeated_conditions)
 
 
@@ -133,6 +136,7 @@ def _drop_repeated_conditions(value: Term) -> Term:
 
 
 def _is_repeated(test: Term) -> bool:
+    """Return whether a test compares an item's field with an argument of the call that found the item."""
     if test.kind not in ("equal", "in") or len(test.parts) != 2:
         return False
     for held, search_value in (test.parts, test.parts[::-1]):
@@ -145,7 +149,7 @@ def _is_repeated(test: Term) -> bool:
 
 
 def _number_inputs(meaning: ProgramMeaning, inputs: Iterable[str]) -> ProgramMeaning:
-    """Replace the names of inputs by numbers in the order of their uses."""
+    """Replace the names of inputs by numbers in the order in which calls use them, so that names make no difference."""
     uses = {
         name: sorted({use for one in meaning.calls for use in _find_uses(one.call, term("input", name))})
         for name in inputs
@@ -168,7 +172,7 @@ def _replace_input(meaning: ProgramMeaning, old: Term, new: Term) -> ProgramMean
 
 
 def _find_uses(value: Term, target: Term) -> set[str]:
-    """Return the parameters of tools, as ``tool.parameter``, whose arguments contain the value."""
+    """Return the parameters, as ``tool.parameter``, whose arguments have a term in them."""
     uses: set[str] = set()
     for part in value.walk():
         if part.kind == "call":

@@ -1,18 +1,18 @@
-"""Conditions as terms in one direction of comparison, without tests that only ask whether something was found."""
+"""Conditions of a program as terms, in one direction of comparison and without mere tests of presence."""
 
 from collections.abc import Iterable, Iterator
 
 from evaluation.meaning.terms import EMPTY, NOTHING, Term, build_list, constant, group, open_list, term
 
 WHOLE_KINDS = frozenset({"call", "each", "picked", "carried", "asked"})
-"""Kinds of terms for data that was found as a whole."""
+"""Kinds of terms for data that a call returned as a whole, so that a test of its presence says nothing more."""
 _EMPTY_TERMS = frozenset({NOTHING, EMPTY, constant(""), constant(0), term("dict")})
 
 
 def compare(operator: str, left: Term, right: Term) -> Term:
-    """Return a comparison by the name of its operator in ``ast`` (``Lt``, ``In``).
+    """Build a comparison from the name of its operator in ``ast`` (``Lt``, ``In``).
 
-    ``a > b`` becomes ``b < a``, ``a <= b`` becomes not ``b < a``; the sides of ``==`` are unordered.
+    ``a > b`` becomes ``b < a``, and ``a <= b`` becomes not ``b < a``. The sides of ``==`` have no order.
     """
     match operator:
         case "Eq" | "Is":
@@ -34,7 +34,7 @@ def compare(operator: str, left: Term, right: Term) -> Term:
 
 
 def negate(test: Term) -> Term:
-    """Return the negation of a condition."""
+    """Build the negation of a condition; *and* and *or* are negated part by part (De Morgan)."""
     match test.kind:
         case "not":
             return next(test.subterms())
@@ -47,13 +47,13 @@ def negate(test: Term) -> Term:
 
 
 def combine(kind: str, tests: Iterable[Term]) -> Term:
-    """Return ``both`` or ``either`` of several conditions; a single one as it is."""
+    """Build ``both`` or ``either`` of several conditions; a single condition stays as it is."""
     flat = dict.fromkeys(one for test in tests for one in (test.subterms() if test.kind == kind else (test,)))
     return next(iter(flat)) if len(flat) == 1 else group(kind, flat)
 
 
 def build_any(values: Term) -> Term:
-    """Return ``any`` of a list of conditions; a test whether an item equals something becomes ``in``."""
+    """Build ``any`` of a list of conditions; a test whether some item equals a value becomes ``in``."""
     test, through, where = open_list(values)
     if not where and len(through) == 1 and test.kind == "equal" and through[0] in test.parts:
         other = next((one for one in test.subterms() if one != through[0]), through[0])
@@ -62,7 +62,7 @@ def build_any(values: Term) -> Term:
 
 
 def split_conditions(test: Term) -> Iterator[Term]:
-    """Yield the parts of a condition that must hold, without tests that something found as a whole exists."""
+    """Yield the conditions that must all hold, without tests that data exists which was found as a whole."""
     for one in test.subterms() if test.kind == "both" else (test,):
         if not (is_presence_test(one) and find_subject(one).kind in WHOLE_KINDS):
             yield one
@@ -74,7 +74,7 @@ def is_presence_test(test: Term) -> bool:
 
 
 def find_subject(test: Term) -> Term:
-    """Return the term that a test of presence is about."""
+    """Return the data that a test is about."""
     inner = test
     while inner.kind in ("not", "both", "either", "equal", "less", "count") and (
         operands := [one for one in inner.subterms() if one.data or one.kind == "carried"]
@@ -86,7 +86,7 @@ def find_subject(test: Term) -> Term:
 
 
 def _find_counted(count: Term) -> Term:
-    """Return the list that was counted, if it was counted as found; else the number itself."""
+    """Return the list that a count counts if it counts every item of it; else the count itself."""
     through, where = count.parts if len(count.parts) == 2 else (count, count)
     if isinstance(through, Term) and isinstance(where, Term) and len(through.parts) == 1 and not where.parts:
         return next(next(through.subterms()).subterms(), count)
@@ -94,6 +94,7 @@ def _find_counted(count: Term) -> Term:
 
 
 def _asks_presence(test: Term) -> bool:
+    """Return whether a condition consists of tests of presence alone, whatever they are about."""
     match test.kind:
         case "not":
             return _asks_presence(next(test.subterms()))
@@ -113,15 +114,15 @@ def _asks_presence(test: Term) -> bool:
 
 
 def _is_presence_comparison(value: Term, kind: str) -> bool:
-    """Return whether a comparison with an empty value only tests presence.
+    """Return whether a comparison with an empty value tests presence only.
 
-    A number that is less or greater than zero says more than that it exists, unless it is a count.
+    That a number is less or greater than zero says more than that it exists, unless it is a count.
     """
     return value.kind == "count" or kind == "equal"
 
 
 def _build_membership(item: Term, values: Term) -> Term:
-    """Return a membership test; in a list, it is a test that some item is equal."""
+    """Build a membership test; in a list that the program made, it tests whether some item is equal."""
     if values.kind == "list":
         candidate, through, where = open_list(values)
         return build_any(build_list(group("equal", (candidate, item)), through, where))

@@ -1,4 +1,4 @@
-"""Expressions of a program as terms."""
+"""Read expressions of a program as terms."""
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +10,7 @@ from evaluation.meaning.conditions import combine, compare, is_presence_test, ne
 from evaluation.meaning.terms import EMPTY, NOTHING, Term, build_list, constant, group, open_list, term
 
 Function = ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef
+"""A function that the program defines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class ToolCallTerm:
 
     call: Term
     where: tuple[Term, ...]
+    """The conditions that the call is made under."""
 
 
 @dataclass(slots=True)
@@ -25,25 +27,29 @@ class LoopScope:
     """The loops and conditions around a statement."""
 
     through: tuple[Term, ...] = ()
+    """Items of the loops that have been entered, the outermost first."""
     where: tuple[Term, ...] = ()
+    """Conditions on these items, and those of branches."""
 
 
 @dataclass(slots=True)
 class ExpressionReader:
-    """Reads expressions as terms."""
+    """Reads expressions as terms, and records the calls of tools in them."""
 
     tools: Mapping[str, str]
-    """Tool ids by function name, as in a program."""
+    """Tool ids, by the function names that the program calls."""
     arguments: Mapping[str, Mapping[str, str]]
-    """By function name, the tool's parameter for each argument name of the program."""
+    """By function name: the tool's parameter for each argument name of the program."""
     held: dict[str, Term] = field(default_factory=dict[str, Term])
-    """The terms that names stand for."""
+    """The terms that the program's names stand for now."""
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
+    """Functions that the program has defined so far."""
     calls: dict[ToolCallTerm, None] = field(default_factory=dict[ToolCallTerm, None])
-    """Calls of tools so far, in order."""
+    """Calls of tools so far, in order; a dict serves as an ordered set."""
     scope: LoopScope = field(default_factory=LoopScope)
+    """The loops and conditions around the expression."""
     depth: int = 0
-    """Functions of the program being read within one another."""
+    """How many of the program's functions are being read within one another."""
 
     def call(self, node: ast.Call) -> Term:
         """Return the term of a call."""
@@ -117,7 +123,7 @@ class ExpressionReader:
                 return Term(type(node).__name__, tuple(map(self.to_term, inner)))
 
     def read_elements(self, values: Sequence[ast.expr]) -> Term:
-        """Return a list as it is written; for a single starred value, that value."""
+        """Build a list as it is written; for a single starred value, the value itself."""
         if len(values) == 1 and isinstance(values[0], ast.Starred):
             return self.to_term(values[0])
         if any(isinstance(one, ast.Starred) for one in values):
@@ -125,7 +131,7 @@ class ExpressionReader:
         return Term("items", tuple(map(self.to_term, values)))
 
     def apply_operator(self, operator: ast.operator, left: Term, right: Term) -> Term:
-        """Return the result of an operator; an added empty list is dropped, two factors are unordered."""
+        """Build the result of a binary operator; an empty list that is added is dropped, and factors have no order."""
         kind = type(operator).__name__
         if isinstance(operator, ast.Add) and EMPTY in (left, right):
             return right if left == EMPTY else left
@@ -134,7 +140,10 @@ class ExpressionReader:
         )
 
     def choose(self, test: Term, if_true: Term, if_false: Term) -> Term:
-        """Return one value or the other; a value for the case that nothing was found is dropped."""
+        """Build the choice between two values.
+
+        If the test only asks whether something was found, the value for the other case is dropped.
+        """
         if if_true == if_false or (is_presence_test(test) and if_true.data != if_false.data):
             return if_true if if_true.data else if_false
         if test.kind == "not":
@@ -142,7 +151,7 @@ class ExpressionReader:
         return term("if", test, if_true, if_false)
 
     def bind(self, target: ast.expr, value: Term) -> None:
-        """Bind a name, or several, to a value."""
+        """Bind the names of an assignment's target to a value."""
         match target:
             case ast.Name(id=name):
                 self.held[name] = value
@@ -156,7 +165,10 @@ class ExpressionReader:
                 self.to_term(target)
 
     def open_iterable(self, values: ast.expr) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]]:
-        """Return what a loop goes through: its item, the loops that produce it, and their conditions."""
+        """Return what a loop goes through: its item, the loops that produce the item, and their conditions.
+
+        ``zip`` over lists with the same loops goes through the pairs of their items.
+        """
         match values:
             case ast.Call(func=ast.Name(id="zip"), args=lists):
                 opened_lists = [open_list(self.to_term(one), self.scope.through) for one in lists]
@@ -186,12 +198,13 @@ class ExpressionReader:
         return result
 
     def enter(self, target: ast.expr, values: ast.expr) -> None:
-        """Enter a loop over a list."""
+        """Enter a loop: extend the scope, and bind the loop's target."""
         item, through, where = self.open_iterable(values)
         self.scope = LoopScope((*self.scope.through, *through), (*self.scope.where, *where))
         self.bind(target, item)
 
     def get_entries(self, value: Term) -> Term:
+        """Return the pairs of key and value in a dict."""
         return next(value.subterms()) if value.kind == "map" else term("entries", value)
 
     def _compare(self, node: ast.Compare) -> Term:
@@ -209,6 +222,7 @@ class ExpressionReader:
         return Term("dict", tuple(sorted(entries, key=repr)))
 
     def read_subscript(self, value: Term, key: ast.expr) -> Term:
+        """Build the value under a key, at an index or in a slice."""
         match key:
             case ast.Constant(value=str(name)):
                 return terms.field(value, name)
@@ -225,7 +239,7 @@ class ExpressionReader:
                 return self._look_up(value, self.to_term(key))
 
     def _look_up(self, value: Term, key: Term) -> Term:
-        """Return the value under a computed key; in a dict made of pairs, the value of the matching pair."""
+        """Build the value under a computed key; in a dict made of pairs, it is the value of the matching pair."""
         if key.kind == "const":
             return terms.field(value, str(key.parts[0]).strip("'"))
         if value.kind == "map":

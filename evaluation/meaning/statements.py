@@ -1,4 +1,4 @@
-"""Statements of a program as terms: the values of names after them, the results of loops, and the final value."""
+"""Read the statements of a program: the values of its names, the results of its loops, and its last value."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,24 +13,30 @@ from evaluation.meaning.terms import EMPTY, NOTHING, Term, build_list, constant,
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """The names that a loop rebinds."""
+    """A loop that has been read once, and the names that it rebinds."""
 
     new: Mapping[str, Term]
-    """Value of each name after one iteration, in which ``carried`` stands for its value before."""
+    """The value of each name after one iteration; ``carried`` stands for its value before the iteration."""
     before: Mapping[str, Term]
-    """Values before the loop."""
+    """The value of each name before the loop."""
     through: tuple[Term, ...]
-    """Items that the loop goes through."""
+    """The items that the loop goes through."""
     where: tuple[Term, ...]
-    """The conditions on its items."""
+    """The conditions on these items."""
 
 
 def resolve_loop(loop: LoopState) -> dict[str, Term]:
-    """Return the values of the names after the loop."""
+    """Return the values of the names after a loop."""
     return {name: _resolve_name(name, value, loop) for name, value in loop.new.items()}
 
 
 def _resolve_name(name: str, value: Term, loop: LoopState) -> Term:
+    """Return the value of a name after a loop.
+
+    A name that every iteration rebinds has its last value. If it is rebound under a condition, it is the item with the
+    most or least (the condition compares with the value so far), the first match (the loop ends there, or nothing was
+    found so far), or the last match.
+    """
     if value == term("carried", name):
         return loop.before[name]
     test, new_value = _split_choice(name, value)
@@ -49,7 +55,7 @@ def _resolve_name(name: str, value: Term, loop: LoopState) -> Term:
 
 
 def _split_choice(name: str, value: Term) -> tuple[Term, Term | None]:
-    """Return the condition under which a name is rebound, and its new value; None: not in this form."""
+    """Return the condition under which an iteration rebinds a name, and the new value; None for any other form."""
     if value.kind == "if" and value.parts[2] == term("carried", name):
         test, new_value = value.parts[0], value.parts[1]
         if isinstance(test, Term) and isinstance(new_value, Term):
@@ -58,7 +64,11 @@ def _split_choice(name: str, value: Term) -> tuple[Term, Term | None]:
 
 
 def _find_rank(test: Term, new_value: Term, name: str, loop: LoopState) -> tuple[str, Term] | None:
-    """Return how a condition compares the current item with the kept one: ``most`` or ``least``, and of what."""
+    """Return what a condition compares the current item with the best one so far by.
+
+    Returns:
+        ``most`` or ``least``, and the key; None if the condition makes no such comparison.
+    """
     for part in test.subterms() if test.kind == "either" else (test,):
         less, turned = (next(part.subterms()), True) if part.kind == "not" else (part, False)
         if less.kind != "less":
@@ -72,7 +82,10 @@ def _find_rank(test: Term, new_value: Term, name: str, loop: LoopState) -> tuple
 
 
 def _is_same_rank(held: Term, key: Term, new_value: Term, name: str, loop: LoopState) -> bool:
-    """Return whether the kept value is the same function of the kept item as the key is of the current one."""
+    """Return whether the value compared with is the key of the best item so far.
+
+    Either it is a name of its own that is rebound to the key, or it is the key of the item in the name.
+    """
     if held.kind == "carried":
         value = loop.new.get(str(held.parts[0]))
         return value is not None and _split_choice(str(held.parts[0]), value)[1] == key
@@ -84,27 +97,31 @@ def _split_parts(test: Term) -> Iterator[Term]:
 
 
 def _has_carried(value: Term) -> bool:
+    """Return whether a term depends on a name's value before the iteration."""
     return any(one.kind == "carried" for one in value.walk())
 
 
 _LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+"""Statements that leave their block."""
 _LISTS = frozenset({"items", "list", "joined", "unique", "order"})
+"""Kinds of terms that are lists."""
 
 
 @dataclass(slots=True)
 class StatementReader(CallExpressionReader):
-    """Reads statements and keeps the terms that names stand for."""
+    """Reads statements, and follows the terms that names stand for."""
 
     last: Term = NOTHING
-    """The value of the latest expression that stood alone."""
+    """The value of the latest expression that stood alone: the answer, if it is the program's last."""
     bound_in: dict[str, LoopScope] = field(default_factory=dict[str, LoopScope])
-    """The scope in which a name got its value."""
+    """For each name, the scope in which it got its value."""
     grown: set[str] = field(default_factory=set[str])
-    """Names of collections that the current branch has extended."""
+    """Names of collections that the current branch has added to."""
     start: LoopScope = field(default_factory=LoopScope)
-    """The scope in which the function being read was called."""
+    """The scope in which the function that is being read was called."""
 
     def bind(self, target: ast.expr, value: Term) -> None:
+        """Bind a target, and note the scope in which its names got their values."""
         # Explicit arguments: ``slots=True`` makes a new class, which breaks ``super()`` without them.
         super(StatementReader, self).bind(target, value)
         for node in ast.walk(target):
@@ -120,7 +137,7 @@ class StatementReader(CallExpressionReader):
             self.start = before
 
     def read_block(self, statements: Sequence[ast.stmt]) -> Term | None:
-        """Read statements one after another; return the value that they return, if any."""
+        """Read statements in order; return the value of a ``return`` among them, or None."""
         for place, statement in enumerate(statements):
             match statement:
                 case ast.Return(value=value):
@@ -177,7 +194,7 @@ class StatementReader(CallExpressionReader):
                     self.bind(target, assigned)
 
     def _put(self, name: str, key: Term, value: Term) -> None:
-        """Set a key of a dict that grows."""
+        """Set a key of a dict; within a loop the dict becomes a map over the loop's items."""
         held, pair = self.held[name], term("items", key, value)
         through, where = self._get_inner_scope(name)
         if through or where:
@@ -188,7 +205,7 @@ class StatementReader(CallExpressionReader):
         self.grown.add(name)
 
     def _apply_list_method(self, name: str, method: str, call: ast.Call) -> bool:
-        """Apply a method that extends or sorts a collection; return False for any other method."""
+        """Apply a method that adds to or sorts a collection; return False for any other method."""
         if method in ("append", "add") and len(call.args) == 1:
             self._append(name, self.to_term(call.args[0]))
         elif method in ("extend", "update") and len(call.args) == 1 and self.held[name].kind in _LISTS:
@@ -200,6 +217,7 @@ class StatementReader(CallExpressionReader):
         return True
 
     def _append(self, name: str, item: Term) -> None:
+        """Append an item; within a loop, a list over the loop's items."""
         through, where = self._get_inner_scope(name)
         held = self.held[name]
         if not through and not where and held.kind == "items":
@@ -209,12 +227,14 @@ class StatementReader(CallExpressionReader):
         self.grown.add(name)
 
     def _extend(self, name: str, values: Term) -> None:
+        """Append the items of another list."""
         through, where = self._get_inner_scope(name)
         item, more, tests = terms.open_list(values, self.scope.through)
         self.held[name] = _append_list(self.held[name], build_list(item, (*through, *more), (*where, *tests)))
         self.grown.add(name)
 
     def _augment(self, name: str, operator: ast.operator, value: Term) -> None:
+        """Apply an augmented assignment: lists grow, and numbers added up in a loop become a sum."""
         held = self.held.get(name, NOTHING)
         through, where = self._get_inner_scope(name)
         if held.kind in _LISTS:
@@ -227,12 +247,12 @@ class StatementReader(CallExpressionReader):
             self.held[name] = self.apply_operator(operator, held, value)
 
     def _get_inner_scope(self, name: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-        """Return the loops and conditions entered since a name got its value."""
+        """Return the loops and conditions that have been entered since a name got its value."""
         since = self.bound_in.get(name, LoopScope())
         return self.scope.through[len(since.through) :], self.scope.where[len(since.where) :]
 
     def _build_return(self, value: Term) -> Term:
-        """Return the value of a ``return``; within a loop, it is the first match."""
+        """Build the value of a ``return``; from within a loop it is the first match."""
         through = self.scope.through[len(self.start.through) :]
         return (
             terms.pick_item("first", build_list(value, through, self.scope.where[len(self.start.where) :]))
@@ -241,7 +261,7 @@ class StatementReader(CallExpressionReader):
         )
 
     def _combine_returns(self, returned: Term, otherwise: Term | None) -> Term:
-        """Combine the value that a loop returns with that of the statements after it."""
+        """Combine the value that a loop returns with what the statements after the loop return."""
         return (
             returned
             if otherwise is None or not otherwise.data
@@ -249,6 +269,7 @@ class StatementReader(CallExpressionReader):
         )
 
     def _read_if(self, node: ast.If) -> None:
+        """Read both branches of an ``if``, and bind what they bind to a choice."""
         test = self.to_term(node.test)
         before, previous_last = dict(self.held), self.last
         body_values, body_last = self._read_branch(test, node.body), self.last
@@ -261,13 +282,14 @@ class StatementReader(CallExpressionReader):
         self.last = self.choose(test, body_last, else_last)
 
     def _read_branch(self, test: Term, body: Sequence[ast.stmt]) -> dict[str, Term]:
-        """Return the names that a branch binds; collections that it extends stay extended afterwards."""
+        """Return the names that a branch binds; collections that it adds to stay changed."""
         before, scope, grown = dict(self.held), self.scope, self.grown
         self.scope, self.grown = LoopScope(scope.through, (*scope.where, *split_conditions(test))), set()
         self.read_block(body)
         changed = {
             name: value for name, value in self.held.items() if before.get(name) != value and name not in self.grown
         }
+        # An item that a branch adds has the branch's condition already; other bindings are combined by the caller.
         self.held = before | {name: self.held[name] for name in self.grown}
         self.scope, self.grown = scope, grown | self.grown
         for name in changed:
@@ -275,7 +297,7 @@ class StatementReader(CallExpressionReader):
         return changed
 
     def _read_leaving_if(self, node: ast.If, rest: Sequence[ast.stmt]) -> Term | None:
-        """Read an ``if`` with a branch that leaves, and the statements that are reached otherwise."""
+        """Read an ``if`` with a branch that leaves the block, and the statements after it as the other branch."""
         test, body, after = self.to_term(node.test), node.body, [*node.orelse, *rest]
         if not _is_leaving(body):
             test, body, after = negate(test), node.orelse, [*node.body, *rest]
@@ -306,12 +328,14 @@ class StatementReader(CallExpressionReader):
         return returned if self.scope.through[len(self.start.through) :] else self.choose(test, returned, otherwise)
 
     def _read_for(self, node: ast.For | ast.AsyncFor) -> Term | None:
+        """Read a loop once with the names that it rebinds as ``carried``, and resolve them; return what it returns."""
         before, scope = dict(self.held), self.scope
         self.enter(node.target, node.iter)
         targets = {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
         carried = [
             name for name in dict.fromkeys(_find_assigned_names(node.body)) if name in before and name not in targets
         ]
+        # The body is read once, with placeholders for what an iteration gets from the one before it.
         for name in carried:
             self.held[name] = term("carried", name)
         inside = self.scope
@@ -329,7 +353,7 @@ class StatementReader(CallExpressionReader):
 
 
 def _append_list(held: Term, addition: Term) -> Term:
-    """Return a list with another one appended."""
+    """Build a list with another one appended."""
     if held.kind == "unique":
         return term("unique", _append_list(next(held.subterms()), addition))
     parts = held.parts if held.kind == "joined" else (held,)
@@ -341,7 +365,7 @@ def _is_leaving(body: Sequence[ast.stmt]) -> bool:
 
 
 def _find_assigned_names(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield the names that statements bind, other than by extending a collection."""
+    """Yield the names that assignments in these statements bind."""
     for statement in body:
         for node in ast.walk(statement):
             match node:

@@ -1,7 +1,8 @@
-"""Values of a program as terms in canonical form: two notations with the same meaning give the same term.
+"""Values of a program as terms in a canonical form: two notations with the same meaning give the same term.
 
-An item of a list that a loop goes through is ``each`` of the list. So a list made from another is its item with the loops and
-conditions that produce it, whether a loop, a comprehension or a ``gather`` makes it, and a list made from that one is made from the first.
+An item of a list that is looped over is the term ``each`` of that list. A list made from another list is a term of
+three parts: its item, the loops it goes through, and the conditions on them. It is the same term whether a loop, a
+comprehension or ``gather`` makes it; and a list made from such a list is expressed by the first one.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,16 +12,16 @@ from dataclasses import field as dataclass_field
 from domain.errors import UsageError
 
 MAX_SIZE = 50_000
-"""Maximum size of a term. A program can double a term with each of its lines."""
+"""The most terms in a term; a program can double a term with each of its lines."""
 UNORDERED = frozenset({"where", "both", "either", "equal"})
-"""Kinds whose parts have no order."""
+"""Kinds of terms whose parts have no order."""
 DATA = frozenset({"call", "each", "picked", "asked"})
-"""Kinds of terms that hold found data."""
+"""Kinds of terms for data that the program received from calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A kind with its parts, which are terms and names."""
+    """A node of a term: its kind, with parts that are terms or plain names."""
 
     kind: str
     parts: "tuple[Term | str, ...]" = ()
@@ -45,26 +46,31 @@ class Term:
 
     @property
     def data(self) -> bool:
-        """True if it holds found data."""
+        """True if it has data from a call in it."""
         return any(one.kind in DATA for one in self.walk())
 
 
 def term(kind: str, *parts: Term | str) -> Term:
-    """Return a term of these parts."""
+    """Build a term of these parts."""
     return Term(kind, parts)
 
 
 def group(kind: str, parts: Iterable[Term]) -> Term:
-    """Return a term whose parts have no order and occur once."""
+    """Build a term whose parts have no order and occur once each."""
     return Term(kind, tuple(sorted(dict.fromkeys(parts), key=repr)))
 
 
 NOTHING = term("const", "None")
+"""The term of ``None``."""
 EMPTY = term("items")
+"""The term of an empty list."""
 
 
 def constant(value: object) -> Term:
-    """Return the term of a value: texts by their words in any case, whole numbers alike as number or text."""
+    """Build the term of a constant.
+
+    Texts are compared by their words without regard to case. A whole number is the same as its text.
+    """
     match value:
         case bool() | None:  # before int: bool is a subclass of it
             return term("const", repr(value))
@@ -82,7 +88,7 @@ def constant(value: object) -> Term:
 
 
 def field(value: Term, key: str) -> Term:
-    """Return the field of a value; of a dict that the program wrote, the value that it put there."""
+    """Return the term of a field; for a dict that the program wrote, the value it put there."""
     if value.kind == "dict":
         for entry in value.subterms():
             if entry.parts[0] == constant(key) and isinstance(entry.parts[1], Term):
@@ -91,7 +97,10 @@ def field(value: Term, key: str) -> Term:
 
 
 def build_list(item: Term, through: Iterable[Term], where: Iterable[Term]) -> Term:
-    """Return a list of ``item`` for all that the loops go ``through``, ``where`` the conditions hold."""
+    """Build a list: ``item`` for everything that the loops go ``through`` and the conditions (``where``) admit.
+
+    A list that only repeats the items of another is that other list.
+    """
     gone, conditions = tuple(through), group("where", where)
     if not conditions.parts and len(gone) == 1 and item == gone[0] and isinstance(item.parts[0], Term):
         return item.parts[0]
@@ -99,7 +108,10 @@ def build_list(item: Term, through: Iterable[Term], where: Iterable[Term]) -> Te
 
 
 def open_list(values: Term, active: Iterable[Term] = ()) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]]:
-    """Return a list's item, the loops that produce it, and its conditions; ``active`` are the loops entered already."""
+    """Return the item of a list, the loops that produce it, and their conditions.
+
+    ``active``: loops that are entered already. A loop over the same list inside them gets an item of its own.
+    """
     active_terms = list(active)
     if values.kind == "items" and len(values.parts) == 1:
         return next(values.subterms()), (), ()
@@ -121,9 +133,10 @@ def open_list(values: Term, active: Iterable[Term] = ()) -> tuple[Term, tuple[Te
 
 
 def pick_item(how: str, values: Term, by: Term | None = None) -> Term:
-    """Return one item of a list: the ``first``, the ``last``, or that with the ``most`` or ``least`` of ``by``.
+    """Build the term of one item of a list.
 
-    ``by`` is a term over the list's item.
+    It is the ``first``, the ``last``, or the item with the ``most`` or ``least`` of ``by``, a term over the list's
+    item. The first item of a sorted list is the one with the most or the least.
     """
     if how == "first" and values.kind == "order":
         inner, key, way = values.parts
@@ -145,7 +158,7 @@ def pick_item(how: str, values: Term, by: Term | None = None) -> Term:
 
 
 def count_items(values: Term) -> Term:
-    """Return the number of items of a list; the item itself is left out, except where each counts once."""
+    """Build the number of items of a list. What the items are does not matter, unless only distinct ones count."""
     if values.kind == "unique":
         return term("count", values)
     if values.kind in ("order", "items") and values.parts and isinstance(values.parts[0], Term):
@@ -155,7 +168,7 @@ def count_items(values: Term) -> Term:
 
 
 def sum_items(values: Term) -> Term:
-    """Return the sum of a list; for a list of ones, the count."""
+    """Build the sum of a list; the sum of ones is the count."""
     item, through, where = open_list(values)
     if item == constant(1):
         return count_items(values)
@@ -171,7 +184,7 @@ def substitute(value: Term, old: Term, new: Term) -> Term:
 
 
 def rewrite(value: Term, change: Callable[[Term], Term]) -> Term:
-    """Apply ``change`` to every part of the term, innermost first."""
+    """Apply ``change`` to the term and everything in it, innermost first."""
     parts = tuple(rewrite(part, change) if isinstance(part, Term) else part for part in value.parts)
     return change(value if parts == value.parts else _rebuild(value.kind, parts))
 
@@ -182,7 +195,7 @@ def _rebuild(kind: str, parts: "tuple[Term | str, ...]") -> Term:
 
 
 def _make_each(values: Term, active: list[Term]) -> Term:
-    """Return an item of a list; a list that is looped over within itself gets another one."""
+    """Build the item of a list, numbered so that it differs from those of active loops over the same list."""
     number = 0
     while (candidate := term("each", values, str(number))) in active:
         number += 1
@@ -190,6 +203,7 @@ def _make_each(values: Term, active: list[Term]) -> Term:
 
 
 def _get_source(each: Term) -> Term:
+    """Return the list that an ``each`` goes through."""
     return next(each.subterms())
 
 

@@ -1,1 +1,1 @@
-"""Parts of an English request: clauses, entities, dates, numbers."""
+"""Read parts of an English request: clauses, names, values, dates, numbers, superlatives."""

@@ -1,4 +1,4 @@
-"""Find the names of fields that a request asks about: its words, and what its question words stand for."""
+"""Find the words of a request, and what its question words stand for, as names of fields and tools may have them."""
 
 import re
 from functools import lru_cache
@@ -50,6 +50,7 @@ _NAMES_BY_WORD: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bsp(?:eak|oken)", "language"),
     )
 )  # fmt: skip
+"""Field names that single words and short phrases may ask for, by pattern."""
 _NAMES_BY_PHRASE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), names)
     for pattern, names in (
@@ -68,17 +69,19 @@ _NAMES_BY_PHRASE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwhat (?:do|does|did|would|will) (?:they|he|she|it|the \w+) (?:want|ask|charge) for\b", "price cost"),
     )
 )  # fmt: skip
-"""Names that several words together stand for."""
+"""Field names that several words together stand for, by pattern over lower-case text."""
 
 _RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
+"""The verb *book*, which must not be taken for the noun."""
 _TOKEN = re.compile(r"[^\W\d_]+\d+\.\d+|[^\W_]+")
 
 
 def find_asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Find the words that a field's name may share with the request.
+    """Find the words that a field's name may share with a request.
 
-    Returns the words that the request says or that these stand for, and, weaker, those that its question words
-    ("when", "how many") may mean.
+    Returns:
+        The words that the request uses, with their synonyms; and, as weaker hints, those that its question words
+        ("when", "how many") may ask for.
     """
     strong_words = frozenset(word for group in group_asked_words(request) for word in group)
     weak_words = frozenset(
@@ -88,12 +91,12 @@ def find_asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def group_asked_words(text: str) -> tuple[frozenset[str], ...]:
-    """Return each telling word of a text with the names that it alone may stand for."""
+    """Return the content words of a text, each as a set with its synonyms."""
     return tuple(group for _, group in pair_asked_words(text))
 
 
 def pair_asked_words(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Return each telling word of a text as a pair: its own words, and these with what they may stand for."""
+    """Return the content words of a text as pairs: a word's own forms, and these with what it may stand for."""
     groups: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)|(?<=\bco)-(?=\w)", "", text.lower()))
     for token in _TOKEN.findall(text):
@@ -112,19 +115,19 @@ def pair_asked_words(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], 
 
 
 def _split_token(text: str) -> tuple[str, ...]:
-    """Split one token into words; in prose *long* is not a longitude."""
+    """Split a token into words; *long* stays a word, though as part of a name it means a longitude."""
     return split_words(text) if text != "long" else (text,)
 
 
 def compact_name(name: str) -> str:
-    """Return a name that has digits without separators: ``pm2_5`` and ``PM2.5`` are pm25; empty for others."""
+    """Return a name without separators: ``pm2_5`` and ``PM2.5`` give ``pm25``. Empty for names without digits."""
     return re.sub(r"[\W_]", "", name).lower() if re.search(r"\d", name) else ""
 
 
 def count_matches(name: str, asked_names: frozenset[str]) -> int:
     """Count the words of a field's name that are asked about.
 
-    A longer form of a word counts as well, and so does a compound of two words that are asked about.
+    Longer and shorter forms of a word count, and so do compounds of two words that are asked about.
     """
     compacted = compact_name(name)
     if compacted and compacted in asked_names:
@@ -140,6 +143,7 @@ _STEM = 4
 
 
 def _is_same_word(word: str, other: str) -> bool:
+    """Return whether two words are forms of one: equal, a long prefix of each other, or alike without their endings."""
     if word == other or (min(len(word), len(other)) >= 5 and (word.startswith(other) or other.startswith(word))):
         return True
     stem = _ENDING.sub("", word)
@@ -147,7 +151,7 @@ def _is_same_word(word: str, other: str) -> bool:
 
 
 def _is_compound(word: str, asked_names: frozenset[str]) -> bool:
-    """Return whether two words make up a third: ``weekday`` for "day of the week"."""
+    """Return whether a word is made of two that are asked about: ``weekday`` for "day of the week"."""
     return any(word[:cut] in asked_names and word[cut:] in asked_names for cut in range(3, len(word) - 2))
 
 
@@ -182,5 +186,5 @@ _GROUPS = word_sets(
 
 @lru_cache(maxsize=4096)
 def find_synonyms(word: str) -> frozenset[str]:
-    """Find other words for what a word means; empty for most."""
+    """Return the other words for what a word means; empty for most words."""
     return frozenset(other for group in _GROUPS if word in group for other in group) - {word}

@@ -1,4 +1,4 @@
-"""Split coordinations ("the weather in A and in B"): a text once per thing, each with that thing alone."""
+"""Split coordinations ("the weather in A and in B") into one text for each thing."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +9,7 @@ from itertools import pairwise
 from offline.nlp.entities import Span, SpanKind, find_spans
 
 _ANY_DAY = date(2000, 1, 1)
+"""Day for relative dates, whose values do not matter here."""
 _NAMES: tuple[SpanKind, ...] = (
     "name", "country", "quoted", "currency", "code", "language", "email", "url", "domain", "ip",
 )  # fmt: skip
@@ -16,21 +17,26 @@ _MEASURES: Mapping[SpanKind, str] = {
     "number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time",
 }  # fmt: skip
 _SORT_BY_KIND: Mapping[SpanKind, str] = {**dict.fromkeys(_NAMES, "name"), **_MEASURES}
-"""Sorts of values that may stand side by side: a currency's code may look like any other code, or like a name."""
+"""Sort of value by kind of span: values of one sort may be coordinated.
+
+A currency code may look like any other code or like a name, so these are one sort.
+"""
 
 _JOINED = re.compile(r"(?:\s*,)?\s+(?:and|or|versus|vs\.?|as well as|&)\s+|\s*[,;/]\s*", re.I)
+"""What joins two coordinated values."""
 _RANGE_START = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.I)
-"""Before days and hours this begins one range, which is one thing."""
+"""Words that make two days or hours after them one range, which is a single thing."""
 _MAX_FILLER = 8
+"""Words before the first value that may be repeated before the second."""
 _WORD = re.compile(r"[^\W_]+")
 
 
 @lru_cache(maxsize=256)
 def split_coordinated(clause: str) -> tuple[tuple[str, str], ...]:
-    """Return the clause once for each thing that it names side by side, with that thing; ``()`` without any.
+    """Return a clause once for each thing that it coordinates, each time with that thing; ``()`` if there are none.
 
-    Values of one sort stand side by side if a conjunction or a comma joins them. The words that lead to the first may
-    be repeated before the second: "in A and in B".
+    Values of one sort are coordinated if a conjunction or a comma joins them. The words that lead to the first may be
+    repeated before the second: "in A and in B".
     """
     runs = _find_runs(clause, find_atoms(clause))
     if not runs:
@@ -41,7 +47,7 @@ def split_coordinated(clause: str) -> tuple[tuple[str, str], ...]:
 
 
 def find_atoms(clause: str) -> list[Span]:
-    """Find the values of a clause without overlaps; of those at one place the longest."""
+    """Find the values of a clause without overlaps; of those that begin at one place, the longest."""
     values: list[Span] = []
     usable = (span for span in find_spans(clause, _ANY_DAY) if span.kind in _SORT_BY_KIND)
     for span in sorted(usable, key=lambda span: (span.start, -span.end)):
@@ -51,7 +57,7 @@ def find_atoms(clause: str) -> list[Span]:
 
 
 def _find_runs(clause: str, values: Sequence[Span]) -> list[list[tuple[int, int]]]:
-    """Find sequences of two or more things side by side, as places in the clause."""
+    """Find the sequences of two or more coordinated things, as start and end in the clause."""
     chunks = _group_adjacent(clause, values)
     runs: list[list[tuple[int, int]]] = []
     for left, right in pairwise(chunks):
@@ -79,7 +85,10 @@ def _group_adjacent(clause: str, values: Sequence[Span]) -> list[list[Span]]:
 def _match_neighbours(
     clause: str, left: Sequence[Span], right: Sequence[Span]
 ) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Match the similar ends of two neighbouring groups, if the words between them coordinate them."""
+    """Match the end of one group with the beginning of the next, if the words between them coordinate them.
+
+    Only values of the same sorts in the same order match.
+    """
     for size in range(min(len(left), len(right)), 0, -1):
         first_values, second_values = left[-size:], right[:size]
         if [_SORT_BY_KIND[span.kind] for span in first_values] != [_SORT_BY_KIND[span.kind] for span in second_values]:
@@ -102,7 +111,10 @@ def _include_quotes(clause: str, start: int, end: int) -> tuple[int, int]:
 
 
 def is_coordination(before: str, between: str) -> bool:
-    """Return whether the words between two things coordinate them; those that lead to the first may be repeated."""
+    """Return whether the words between two things coordinate them.
+
+    After the conjunction they may repeat the words that lead to the first thing.
+    """
     joined = _JOINED.match(between)
     filler = between[joined.end() :].strip() if joined else ""
     return joined is not None and (not filler or _is_repeated_lead(before, filler))

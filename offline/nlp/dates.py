@@ -1,4 +1,4 @@
-"""Find dates in a request, absolute and relative, and format them as parameters want them."""
+"""Find absolute and relative dates in a request, and format them as parameters ask for them."""
 
 import re
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ _MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\
 _DAYS_OF_MONTH = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?=\s*(?:to|until|till|and|-|–)\s*(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<year>\d{{4}}))?)", re.I
 )  # fmt: skip
+"""The first of two days with one month: ``[3] to 7 May 2024``."""
 _DOTTED = re.compile(r"\b(?P<day>\d{1,2})\.(?P<monthnumber>\d{1,2})\.(?P<year>\d{4})\b")
 _SLASHED = re.compile(r"\b(?P<monthnumber>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
 _NAMED = re.compile(
@@ -30,12 +31,14 @@ _OFFSET = re.compile(
     r"\b(?P<in>in\s+)?(?P<n>\d{1,3}|one|a|two|three|four|five|six|seven)\s+(?P<unit>day|week)s?(?:\s+(?P<way>ago|from now|later))?\b",
     re.I,
 )
+"""A number of days or weeks from today; without "in" or "ago" it is a duration, and no date."""
 
 
 def find_dates(text: str, today: date) -> Iterator[tuple[int, int, date]]:
-    """Yield start, end and day of each date in a text. A date without a year is the next one from ``today`` on.
+    """Yield start, end and day of each date in a text.
 
-    ``12/06/2024`` is read month first where that is possible, as American catalogues do.
+    A date without a year is the next one from ``today`` on. ``12/06/2024`` is read month first where that is possible,
+    as American catalogues do.
     """
     for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _DAYS_OF_MONTH, _DOTTED, _SLASHED):
         for hit in pattern.finditer(text):
@@ -46,7 +49,7 @@ def find_dates(text: str, today: date) -> Iterator[tuple[int, int, date]]:
 
 
 def _parse_absolute(parts: dict[str, str | None], today: date) -> date | None:
-    """Build the date of a match's parts; None if there is no such day."""
+    """Build the date from a match's groups; None if there is no such day."""
     month = int(parts["monthnumber"] or 0) if "monthnumber" in parts else _MONTHS[(parts["month"] or "").lower()[:3]]
     day, year = int(parts["day"] or 0), parts.get("year")
     if month > 12 and day <= 12:
@@ -87,8 +90,10 @@ def _find_relative(text: str, today: date) -> Iterator[tuple[int, int, date]]:
 
 
 _UNIX = re.compile(r"unix|epoch|timestamp", re.I)
+"""Words of a description that ask for seconds since 1970."""
 _DATE_TIME = re.compile(r"yyyy-mm-ddt|iso.?8601.*time|date-time", re.I)
 _ORDER = re.compile(r"yyyy([-/]?)mm\1dd|dd([-/.])mm\2yyyy|mm([-/])dd\3yyyy", re.I)
+"""A date format that a description spells out."""
 _SHAPES = (
     (re.compile(r"\d{4}-\d{2}-\d{2}"), "%Y-%m-%d"),
     (re.compile(r"\d{4}/\d{2}/\d{2}"), "%Y/%m/%d"),
@@ -96,10 +101,11 @@ _SHAPES = (
     (re.compile(r"\d{4}-\d{2}-\d{2}T.*"), "date-time"),
     (re.compile(r"1\d{9}"), "unix"),
 )
+"""Formats by the shape of an example: ``strftime`` formats, or ``date-time`` or ``unix``."""
 
 
 def is_date_time(*, described: str, example: str) -> bool:
-    """Return whether a parameter wants a day and an hour in one."""
+    """Return whether a parameter wants a day and a time in one value."""
     return _find_format(described, example) == "date-time"
 
 
@@ -116,10 +122,13 @@ def _find_format(described: str, example: str) -> str:
 
 
 def format_day(day: date, *, described: str, example: str, hour: str = "") -> str:
-    """Format a day as a parameter's description, format or example asks; ISO 8601 if they say nothing.
+    """Format a day as a parameter's description or example asks; as ISO 8601 if they say nothing.
 
-    ``hour`` (``HH:MM``) is used by a form that holds both. Midnight in UTC stands for a day alone; an hour is local,
-    as it was stated.
+    Args:
+        day: the day.
+        described: the parameter's description and format.
+        example: an example of its values.
+        hour: local time of day (``HH:MM``), for formats with both; without it, midnight in UTC stands for the day.
     """
     day_format = _find_format(described, example)
     if day_format == "unix":

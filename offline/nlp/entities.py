@@ -1,4 +1,4 @@
-"""Typed spans of a request: what could be a value, where it stands, and the words around it."""
+"""Find the typed spans of a request: what may be a value, where it stands, and the words around it."""
 
 import re
 from collections.abc import Iterator
@@ -26,32 +26,35 @@ SpanKind = Literal[
     "country", "unit", "name", "phrase",
 ]  # fmt: skip
 MAX_REQUEST = 4_000
+"""Characters of a request that are read."""
 _MAX_SPANS = 120
+"""The most spans of a request."""
 _MAX_TITLE_WORDS = 12
 """Words up to which a quotation is one value, in which no names are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a request that may be a value."""
+    """A part of a request that may be the value of a parameter."""
 
     kind: SpanKind
+    """What it is by its form; spans of several kinds may overlap."""
     text: str
     """The characters from ``start`` to ``end`` of the request."""
     value: str
-    """Standard form: ISO day, currency code, number as text, ``lat,lon``."""
+    """Standard form: an ISO day, a currency code, a number as text, ``lat,lon``."""
     start: int
     end: int
     before: tuple[str, ...] = ()
-    """Up to four words before it, nearest last, lower case and singular."""
+    """Up to four words before it, the nearest last, in lower case and singular."""
     after: tuple[str, ...] = ()
     """Up to three words after it, lower case and singular."""
     unit: str = ""
-    """Standard unit or currency next to a number; hour of a day; day of an hour."""
+    """Of a number, its standard unit or currency; of a day, the nearest time; of a time, its day."""
 
     @property
     def cue(self) -> str:
-        """The word directly before it, articles skipped."""
+        """The word directly before it, articles skipped; empty if there is none."""
         return next((word for word in reversed(self.before) if word not in ("the", "a", "an", "my")), "")
 
     def overlaps(self, other: "Span") -> bool:
@@ -60,7 +63,9 @@ class Span:
 
 
 _AMOUNT = re.compile(r"(?:\d|\b(?:one|an?|two|three|five|ten))\s?([A-Z]{3})\b(?:\s+(?:to|in|into|for)\s+([A-Z]{3})\b)?")
+"""An amount with a code of three capitals, and the code that it is to be converted to."""
 _MONEY = re.compile(r"\b(?:exchange|convert\w*|currenc\w+|rates?|money|cash|costs?|worth|prices?)\b", re.I)
+"""Words that make a request one about money."""
 _PATTERNS: tuple[tuple[SpanKind, re.Pattern[str]], ...] = (
     ("email", re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)\]]", re.I)),
@@ -78,15 +83,18 @@ _TIME = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m)?\b|\b
 _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
+"""A number in digits, unless it is part of an identifier; a unit of up to three characters may follow."""
 _TAIL = re.compile(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])")
 _IN_PHRASE = re.compile(r"in\s+(?:(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[A-Z])")
-"""The preposition *in*, which is no inches: ``a table for 4 in the garden``."""
+"""The preposition *in*, which does not mean inches: ``a table for 4 in the garden``."""
 _CODE = re.compile(r"(?<![\w])#?(?=[A-Za-z0-9])(?=[\w-]{0,99}\d)(?=[\w-]{0,99}[A-Za-z_-])[\w-]{3,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")  # fmt: skip
+"""An identifier: letters mixed with digits, a few capitals, ``#`` with digits, or four digits and more."""
 _MEASURED_SUBSTANCE = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
-"""Measured quantities that look like codes: dust by its size, gases by their formulas."""
+"""Measured substances that look like codes: dust by its size, gases by their formulas."""
 _COUNT_BEFORE = re.compile(r"\d\s*°?$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 _ENDS_TITLE = re.compile(r"\s(?:by|in|at|with|and|or)\s")
+"""Small words that may come after a title rather than belong to it."""
 
 
 def find_spans(request: str, today: date) -> tuple[Span, ...]:
@@ -124,7 +132,7 @@ def _find_spans(request: str, today: date) -> tuple[Span, ...]:
 
 
 def _pair_dates_and_times(spans: list[Span], today: date) -> list[Span]:
-    """Pair days with the nearest hour and hours with their day, as their unit: a parameter may want both."""
+    """Give each day the nearest time as its unit, and each time the nearest day: a parameter may want both."""
     days = [span for span in spans if span.kind == "date"]
     hours = [span for span in spans if span.kind == "time"]
     paired: list[Span] = []
@@ -139,7 +147,7 @@ def _pair_dates_and_times(spans: list[Span], today: date) -> list[Span]:
 
 
 def _find_names(request: str) -> Iterator[tuple[int, int]]:
-    """Yield the names, and titles that are more than one name."""
+    """Yield start and end of names and titles; a name within a labelled title is left out."""
     plain = list(find_names(request))
     titles = list(find_titles(request))
     labelled_titles = [one for one in titles if _is_labelled_title(request, *one)]
@@ -150,15 +158,16 @@ def _find_names(request: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_labelled_title(request: str, start: int, end: int) -> bool:
-    """Return whether the word before a title says that it is one: ``the film Alien by Someone``.
+    """Return whether the word before a title says that it is one: ``the film Alien``.
 
-    No small word within it may end the title.
+    A title with a small word in it does not count, since that word may end it: ``the film Alien by Someone``.
     """
     before = _WORD.findall(request[max(0, start - 60) : start])
     return bool(before) and singularize(before[-1].lower()) in TITLED and not _ENDS_TITLE.search(request[start:end])
 
 
 def _add(found: list[Span], span: Span) -> None:
+    """Append a span unless it overlaps one of the spans."""
     if not any(span.overlaps(other) for other in found):
         found.append(span)
 
@@ -186,7 +195,7 @@ def _get_tail(request: str, end: int) -> str:
 
 
 def _find_unit(tail: str, head: str) -> str:
-    """Return the standard unit or currency of the word behind, or the sign before, a number."""
+    """Return the standard unit or currency that the word after, or the sign before, a number stands for; else empty."""
     if head in CURRENCIES:
         return CURRENCIES[head]
     word = tail.lower()
@@ -201,7 +210,7 @@ def _find_unit(tail: str, head: str) -> str:
 
 
 def _find_codes(request: str) -> Iterator[Span]:
-    """Yield codes; three capitals behind an amount are currencies as well, known ones or not."""
+    """Yield codes; three capitals next to an amount count as a currency as well, whether it is known or not."""
     for hit in _AMOUNT.finditer(request):
         for part in (1, 2):
             if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):
@@ -231,7 +240,7 @@ def _find_terms(request: str) -> Iterator[Span]:
 
 
 def _classify_term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | None:
-    """Return kind and standard form of a currency, language, country or unit; None for other text."""
+    """Return kind and standard form of a currency, language, country or unit; None for any other text."""
     lowered = text.lower()
     base = " ".join(singularize(word) for word in lowered.split(" "))
     currency = CURRENCIES.get(base) or CURRENCIES.get(lowered)
@@ -250,6 +259,7 @@ def _classify_term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | N
 
 
 def _add_context(request: str, spans: list[Span]) -> Iterator[Span]:
+    """Yield the spans with the words around them."""
     for span in spans:
         before = [singularize(hit[0].lower()) for hit in _WORD.finditer(request[max(0, span.start - 60) : span.start])]
         after = [singularize(hit[0].lower()) for hit in _WORD.finditer(request[span.end : span.end + 50])]
@@ -262,11 +272,11 @@ _SPELLED = re.compile(
     rf"(?<![\w-])(?:an?\s+(?={'|'.join(NUMBER_SCALES)}))?(?:{'|'.join(NUMBER_WORDS)})(?:(?:-|\s+and\s+|\s+)(?:{'|'.join(NUMBER_WORDS)})\b)*(?![\w-])", re.I
 )  # fmt: skip
 _MINUS = re.compile(r"([^\W_]*|[)%])\s*\b(?:minus|negative)\s+$", re.IGNORECASE)
-"""The word *minus* with what is before it: a number there makes it a difference."""
+"""The word *minus* before a number, and what comes before it, which may make it a difference."""
 
 
 def get_sign(text: str, start: int) -> str:
-    """Return ``-`` if the number that starts here is said to be negative ("minus 5"), else an empty string."""
+    """Return ``-`` if words say that the number at ``start`` is negative ("minus 5"); else an empty string."""
     hit = _MINUS.search(text[max(0, start - 40) : start])
     before = hit[1].lower() if hit else ")"
     difference = before in (")", "%") or before[-1:].isdigit() or before in NUMBER_WORDS

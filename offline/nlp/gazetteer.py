@@ -1,13 +1,13 @@
-"""Words with a fixed meaning in requests: numbers, currencies, languages, countries, units, cues."""
+"""Words with a fixed meaning in requests: numbers, currencies, languages, countries, units, prepositions."""
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text, as tables of words are written in this package."""
+    """Parse a table of words: a text with blanks between the words."""
     return frozenset(text.split())
 
 
 def word_sets(text: str) -> tuple[frozenset[str], ...]:
-    """Return several word sets, separated by semicolons."""
+    """Parse several tables of words, separated by semicolons."""
     return tuple(word_set(part) for part in text.split(";"))
 
 
@@ -18,6 +18,7 @@ NUMBER_WORDS = {
     "hundred": 100, "thousand": 1000, "million": 1_000_000, "dozen": 12,
 }  # fmt: skip
 NUMBER_SCALES = frozenset({"hundred", "thousand", "million", "dozen"})
+"""Number words that multiply the number before them."""
 
 CURRENCIES = {
     "dollar": "USD", "us dollar": "USD", "usd": "USD", "$": "USD", "euro": "EUR", "eur": "EUR", "€": "EUR", "pound sterling": "GBP",
@@ -29,7 +30,9 @@ CURRENCIES = {
     "hkd": "HKD", "thb": "THB", "baht": "THB", "idr": "IDR", "myr": "MYR", "php": "PHP", "ils": "ILS", "aed": "AED", "sar": "SAR",
     "bitcoin": "BTC", "btc": "BTC", "ethereum": "ETH", "eth": "ETH",
 }  # fmt: skip
+"""ISO 4217 codes, and codes of cryptocurrencies, by names, codes and signs in lower case."""
 CURRENCY_WORDS_NEEDING_CAPITALS = word_set("try cad php won all")
+"""Currency codes that are English words as well."""
 
 LANGUAGES = {
     "english": "en", "french": "fr", "german": "de", "spanish": "es", "italian": "it", "portuguese": "pt", "dutch": "nl",
@@ -37,6 +40,7 @@ LANGUAGES = {
     "polish": "pl", "swedish": "sv", "danish": "da", "norwegian": "no", "finnish": "fi", "greek": "el", "hebrew": "he",
     "czech": "cs", "hungarian": "hu", "ukrainian": "uk", "thai": "th", "vietnamese": "vi", "indonesian": "id", "romanian": "ro",
 }  # fmt: skip
+"""ISO 639-1 codes by name."""
 
 COUNTRIES = {
     "united states": "US", "usa": "US", "us": "US", "america": "US", "united kingdom": "GB", "uk": "GB", "britain": "GB",
@@ -48,6 +52,7 @@ COUNTRIES = {
     "canada": "CA", "mexico": "MX", "brazil": "BR", "argentina": "AR", "chile": "CL", "colombia": "CO", "egypt": "EG",
     "south africa": "ZA", "nigeria": "NG", "kenya": "KE", "morocco": "MA", "israel": "IL", "saudi arabia": "SA",
 }  # fmt: skip
+"""ISO 3166-1 codes of two letters by name."""
 
 UNITS = {
     "km": "kilometer", "kilometre": "kilometer", "m": "meter", "metre": "meter", "cm": "centimeter", "centimetre": "centimeter",
@@ -64,15 +69,20 @@ UNITS = {
         "second", "day", "week", "month", "year", "acre", "hectare", "joule", "calorie", "watt", "byte", "kilobyte", "megabyte", "gigabyte",
     )
 }  # fmt: skip
+"""Standard names of units by name and abbreviation."""
 SHORT_UNITS = frozenset(unit for unit in UNITS if len(unit) <= 2)
-"""Units that are read as such directly after a number only."""
+"""Abbreviations that count as units only directly after a number."""
 
 FROM_CUES = word_set("from between since starting departing leaving after")
+"""Words before the start of a route, a range or a conversion."""
 TO_CUES = word_set("to into until till through towards before by many")
+"""Words before the end of a route, a range or a conversion."""
 PLACE_CUES = word_set("in at near from to around for of between and")
+"""Words before a place."""
 BOOKED_CUES = tuple((first, "the", "name", "of") for first in ("in", "on", "under"))
-"""Words before the name that something is booked under."""
+"""Phrases before the name under which something is booked."""
 NAMING_CUES = word_set("named called titled name title entitled")
+"""Words before the name of a thing."""
 
 STARTERS = word_set(
     "a an and are as at be but by can check compare compute convert could did do does explain fetch find for from get give gives "
@@ -81,12 +91,13 @@ STARTERS = word_set(
     "whats when where which while who who's whose why will with would you your additionally also finally first firstly next lastly "
     "second secondly give calculate generate retrieve display create send add count any all api apis our us lets let's weather"
 )
+"""Words that are no names though a sentence may begin with them."""
 OPENERS = STARTERS | word_set(
     "change exchange summarise summarize describe put enter two three besides going moving travelling traveling flying heading"
 )
-"""Words that a capital at the start of a sentence does not make a name; within a phrase some are nouns."""
+"""Words that a capital at the start of a sentence does not make names; within a phrase some of them are nouns."""
 ORDERS = word_set(
     "book reserve cancel order delete remove register schedule rent hire buy send move mark rename postpone reschedule"
 )
-"""Words that open an order if an article or a pronoun follows; their capital makes no name."""
+"""Verbs that open an order before an article or a pronoun; their capital does not make them names."""
 ARTICLES = word_set("the a an my our your his her its their some any all me us this")

@@ -1,4 +1,4 @@
-"""Find the names in a request, by their capitals and by the words before them."""
+"""Find names and titles in a request, by their capitals and by the words before them."""
 
 import re
 from collections.abc import Iterator
@@ -9,17 +9,20 @@ from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, word_set
 
 _TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
 _JOINING = word_set("of de van von der la le del & the")
+"""Small words within a name."""
 _NOT_NAMES = word_set(
     "january february march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday "
     "url id json iso celsius fahrenheit"
 )
+"""Capitalised words that are no names."""
 _OBJECT = re.compile(r"\s+(?:an?|the|me|us|my|our|him|his|her|them|their|it|its|another)\b")
 _MAX_WORDS = 7
 _TITLE_JOINING = _JOINING | word_set("in on to with from for at by and a an over under into without or")
+"""Small words within a title."""
 TITLED = WORK_WORDS | word_set(
     "recipe show series game dish play opera magazine podcast course documentary product headline piece painting track called titled named entitled"
 )
-"""Words that a title follows."""
+"""Words for things with a title; what follows them may be the title."""
 
 
 def find_names(request: str) -> Iterator[tuple[int, int]]:
@@ -37,7 +40,7 @@ def find_names(request: str) -> Iterator[tuple[int, int]]:
 
 
 def _skip_leading_noun(tokens: list[re.Match[str]], at: int, end: int, request: str) -> int:
-    """Return where the name begins in ``Population of Some Town``, whose first word opens a sentence."""
+    """Return the index of the name's first word after a noun that opens a sentence: ``Population of [Some Town]``."""
     is_sentence_start = tokens[at].start() == 0 or request[: tokens[at].start()].rstrip()[-1:] in (
         ".",
         "!",
@@ -55,6 +58,7 @@ def _skip_leading_noun(tokens: list[re.Match[str]], at: int, end: int, request: 
 
 
 def _trim_possessive(request: str, end: int) -> int:
+    """Return the end of a name without its possessive ending."""
     return end - 2 if request[max(0, end - 2) : end] in ("'s", "’s") else end
 
 
@@ -72,7 +76,7 @@ def _is_name(token: re.Match[str], request: str) -> bool:
 
 
 def _cut_at_organization(tokens: list[re.Match[str]], at: int, end: int) -> int:
-    """Return the end of the person's name in ``Jane Doe of Some University``, which are two names."""
+    """Return the index of a person's last name in ``Jane Doe of Some University``, which are two names."""
     of = next((i for i in range(at + 2, end) if tokens[i][0].lower() == "of"), None)
     if of is None:
         return end
@@ -103,10 +107,10 @@ def _find_name_end(tokens: list[re.Match[str]], at: int, request: str) -> int:
 
 
 def find_titles(request: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of names with small words in them, such as ``A Winter in Moonfall``.
+    """Yield start and end of titles, which may have small words in them: ``A Winter in Moonfall``.
 
-    "Berlin to Paris" is no title: a title begins with a capitalised article, opens the text, or follows a word for a
-    titled thing, as in ``the recipe Soup with Rice``.
+    A title begins with a capitalised article, opens the text, or follows a word for a titled thing (``the recipe Soup
+    with Rice``). "Berlin to Paris" within a sentence is therefore none.
     """
     tokens = list(_TOKEN.finditer(request))
     at = 0
@@ -132,7 +136,7 @@ def _is_title_start(tokens: list[re.Match[str]], at: int, request: str) -> bool:
 
 
 def _find_title_end(tokens: list[re.Match[str]], at: int, request: str) -> int:
-    """Return the index of the title's last word: the last capitalised one that small words lead to."""
+    """Return the index of the title's last word: the last capitalised one that is reached over small words."""
     end = at
     for step in range(at + 1, min(at + _MAX_WORDS + 3, len(tokens))):
         gap = request[tokens[step - 1].end() : tokens[step].start()]

@@ -1,6 +1,6 @@
-"""Find which of several things a request means.
+"""Find which of several things a request means: by an ordinal, or by what it has most or least of.
 
-It is meant by an ordinal ("the second author"), or by what it has most of ("the cheapest flight").
+Examples are "the second author" and "the cheapest flight".
 """
 
 import re
@@ -18,11 +18,14 @@ _INDEX_BY_ORDINAL = {
     "seventh": 6, "7th": 6, "eighth": 7, "8th": 7, "ninth": 8, "9th": 8, "tenth": 9, "10th": 9, "last": -1, "final": -1, "lead": 0,
     "leading": 0, "top": 0,
 }  # fmt: skip
+"""Index in a list by ordinal word; -1 is the last."""
 _TIMES = r"(?:\d+|few|weeks?|months?|years?|nights?|days?|hours?|times?|minutes?|seconds?|of (?:january|february|march|april|may|june|july|august|september|october|november|december)|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|name|half|class|aid|" + "|".join(NUMBER_WORDS) + r")\b"  # fmt: skip
+"""Words after an ordinal that make it no reference to a list: ``the last week``, ``the first of May``."""
 _ORDINAL = re.compile(
     rf"\b({'|'.join(_INDEX_BY_ORDINAL)})\b(?![,.]|\s+(?!one\b){_TIMES})(?:\s+(?:listed|named|known))?\s*((?:[^\W\d_]|-)*)",
     re.I,
 )
+"""An ordinal, and the word after it."""
 _QUOTED = re.compile(r"[\"“«‘'][^\"”»’']*[\"”»’'](?!\w)")
 
 _MONEY, _TIME, _SIZE = (
@@ -52,14 +55,14 @@ _MEASURE_BY_STEM: Mapping[str, tuple[frozenset[str], bool]] = {
     )
     for word in adjectives.split()
 }  # fmt: skip
-"""Measures by adjective or stem of a participle: words of the measure, and whether the most of it is meant."""
+"""For each adjective, or stem of a participle: words of the fields that it measures, and whether it means the most."""
 _IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad"} | dict.fromkeys(
     ("farthest", "furthest", "farther", "further"), "far"
 )
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
 _CLAUSE_END = re.compile(r"[.?!;:,](?=\s|$)")
 _DURATION = re.compile(r"\b(?:has|have|had)\s+(?:\w+\s+)?(?:been|existed|lived|worked|served|stood)\b[^.?!;:,]*$")
-"""A lasting state; if it has lasted longer, it began earlier."""
+"""A state that lasts; what has lasted longer began earlier."""
 _COMPARING = word_set("more most fewest fewer less least")
 _LESS_WORDS = word_set("fewest fewer less least lowest lower")
 _HEIGHT_WORDS = word_set(
@@ -76,17 +79,17 @@ _FUNCTION_WORDS = word_set(
 
 @dataclass(frozen=True, slots=True)
 class RankCriterion:
-    """The thing with the most or the least of a field."""
+    """A reference to the thing with the most, or the least, of some field."""
 
     fields: frozenset[str]
-    """Words, one of which the field's name must have."""
+    """Words of which the field's name must have one."""
     most: bool
-    """True if the most is meant; otherwise the least."""
+    """True if the thing with the most is meant, false for the least."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrdinalReference:
-    """The thing at an index of a list."""
+    """A reference to the thing at some index of a list."""
 
     index: int
     """Index in the list; -1 is the last."""
@@ -112,7 +115,7 @@ def remove_ordinals(request: str, nouns: Collection[str]) -> str:
 
 
 def is_measuring_participle(word: str) -> bool:
-    """Return whether a participle says by what things are ranked: *rated*, *cited*."""
+    """Return whether a participle names what things are ranked by: *rated*, *cited*."""
     return word.endswith("ed") and _find_measure(word) is not None
 
 
@@ -123,9 +126,9 @@ def is_comparative(word: str) -> bool:
 
 @lru_cache(maxsize=256)
 def find_rank_criteria(request: str) -> tuple[RankCriterion, ...]:
-    """Find the superlatives and comparatives of a request.
+    """Find what the superlatives and comparatives of a request rank by.
 
-    An adjective gives what it measures; *highest* and *more* give the words after them.
+    Adjectives such as *oldest* know what they measure. After *highest* and *more*, the following words say it.
     """
     request = _QUOTED.sub(" ", request)
     marks = list(_WORD.finditer(request))
@@ -166,13 +169,14 @@ def find_rank_criteria(request: str) -> tuple[RankCriterion, ...]:
 
 
 def _is_measure_before(tokens: Sequence[str], at: int, following: Sequence[str]) -> bool:
-    """Return whether the measure stands before the adjective: "the fare is lower", "the draught greater of the two"."""
+    """Return whether the measure stands before the adjective: "the fare is lower"."""
     is_joined = not following or tokens[at + 1] in _PREPOSITIONS
     is_noun = at > 0 and tokens[at - 1] not in _SKIPPED | _FUNCTION_WORDS and not tokens[at - 1].endswith("ly")
     return is_joined and is_noun and _find_comparative_measure(tokens[at - 1]) is None
 
 
 def _find_measure(word: str) -> tuple[frozenset[str], bool] | None:
+    """Return what an adjective or participle measures; None if it measures nothing."""
     stems = (word, *(word[: -len(end)] for end in ("ed", "y", "ing") if word.endswith(end)))
     return next((_MEASURE_BY_STEM[stem] for stem in stems if stem in _MEASURE_BY_STEM), None)
 
@@ -195,10 +199,13 @@ def _find_comparative_measure(token: str) -> tuple[frozenset[str], bool] | None:
 
 
 def find_extreme(values: Sequence[Mapping[str, JsonValue]], rank: RankCriterion) -> tuple[int, str] | None:
-    """Find the index of the extreme among ``values`` (fields by dotted name), and the field that decided.
+    """Find the thing with the most, or the least, of what a criterion ranks by.
 
-    The field must be a number or a date in more than one of them; fields named by the request's own word come first.
-    None if no field qualifies.
+    A field qualifies if at least two things have a number, or a date, in it. Fields whose names share more words with
+    the criterion come first.
+
+    Returns:
+        The index of the thing and the name of the deciding field; None if no field qualifies.
     """
     names = list(dict.fromkeys(name for value in values for name in value))
     for name in sorted(names, key=lambda name: -len(rank.fields & set(split_words(name.rpartition(".")[2])))):
@@ -214,7 +221,7 @@ def find_extreme(values: Sequence[Mapping[str, JsonValue]], rank: RankCriterion)
 
 
 def _to_comparable(value: JsonValue) -> float | str | None:
-    """Return a value as a number, or as text if it is a date or time; None if it cannot be ranked."""
+    """Convert a value to a number, or leave a date or time as text; None if it cannot be ranked."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
@@ -228,10 +235,12 @@ def _to_comparable(value: JsonValue) -> float | str | None:
 
 
 def resolve_ordinal(request: str, size: int, list_words: frozenset[str]) -> int | None:
-    """Return the index in a list of ``size`` things that an ordinal of the request means.
+    """Return the index that an ordinal of the request means in a list; None if it means no item of it.
 
-    ``list_words``: words that may refer to the list. An ordinal with another noun means another list. None if no
-    ordinal means this list, or if it is too short.
+    Args:
+        request: the request.
+        size: number of things in the list.
+        list_words: words that may refer to the list; an ordinal with any other noun means another list.
     """
     for place in find_ordinals(request):
         noun = split_words(place.noun)

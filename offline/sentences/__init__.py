@@ -1,1 +1,1 @@
-"""Write programs without a model: find the sentence over the offered functions that fits the request."""
+"""Write programs without a model: search the sentences over the offered functions for the one that fits the request."""

@@ -1,4 +1,4 @@
-"""Write programs without a model: the sentence that says what the request says, compiled to a program."""
+"""Write programs without a model: from a stored solution, or as the sentence that fits the request."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -17,15 +17,17 @@ from offline.sentences.search import SentenceCandidate, rank_sentences
 from offline.sentences.sentence_context import SentenceContext
 
 _MAX_TRIED = 200
+"""Candidates, best first, that are considered for a program."""
 _PATH = re.compile(r"(?<!\{)\{([^{}]+)\}")
+"""A path in braces within a text; doubled braces are plain ones."""
 _ROOT = re.compile(r"[^\W\d]\w*")
 
 
 def write_program(clock: PlanningClock, question: ProgramQuestion) -> WrittenProgram:
-    """Write a program, or none if no sentence covers enough of the request; after a failure the next best.
+    """Write a program; an empty text with a reason if no sentence covers enough of the request.
 
-    It runs in a thread of its own. No text is parsed here, since CPython's parser counts its depth for all threads
-    together.
+    It runs in a thread of its own. No Python is parsed here, since CPython's parser counts its depth for all threads
+    together. After a failed attempt, the next best sentence without the failed call is written.
     """
     if (
         question.has_earlier_results
@@ -55,9 +57,9 @@ def write_program(clock: PlanningClock, question: ProgramQuestion) -> WrittenPro
 
 
 def _find_dead_end(attempt: ProgramAttempt, functions: Collection[str]) -> str:
-    """Return text that no further program may hold: the call that failed, else the first call.
+    """Return text that no further program may contain: the call that failed, else the first call.
 
-    Whatever begins with the same first call would fail too.
+    Whatever begins with the same first call would fail again.
     """
     failed_function = next((one for one in functions if f"call of {one} failed" in attempt.feedback), "")
     return (
@@ -89,7 +91,7 @@ def list_functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[Offere
 
 
 def compile_candidate(candidate: SentenceCandidate, offer: OfferText) -> str:
-    """Compile the program of one sentence, or of two in sequence."""
+    """Compile a candidate to a program; the steps of a second sentence get names of their own."""
     steps: list[Step] = []
     answers: list[str] = []
     for number, end in enumerate(candidate.endings):
@@ -101,7 +103,7 @@ def compile_candidate(candidate: SentenceCandidate, offer: OfferText) -> str:
 
 
 def _rename_step(step: Step, new_names: Mapping[str, str]) -> Step:
-    """Rename a step, and the steps that it refers to."""
+    """Rename a step, and the names of steps that it refers to."""
     fields = step.model_dump()
     for key in ("of", "left", "right", "like", "value"):
         if isinstance(fields.get(key), str):

@@ -1,4 +1,4 @@
-"""Drafts of sentences: the steps so far, what is at hand after them, and what of the request they cover."""
+"""Build drafts of sentences call by call, and record what each has at hand and what of the request it covers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,53 +14,62 @@ from offline.sentences.input_filling import FilledValue, InputFilling, OfferedFu
 from offline.sentences.sentence_context import SentenceContext
 
 MAX_TOOLS = 3
+"""The most different functions in one sentence."""
 MAX_CALLS = 4
+"""The most calls in one sentence."""
 _MIN_LINK = 0.6
+"""Score of a coupling from which a field may fill a parameter."""
 _NAMED_KINDS = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country", "text"})
+"""Kinds of parameters by which a thing is searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class AvailableField:
-    """A field that is at hand after some steps."""
+    """A response field that a further step can use."""
 
     field: AnswerField
     path: str
-    """Absolute path, or, where a list is at hand, the path within its item."""
+    """Path from the sentence's names; where a list is at hand, the path within its item."""
     function: OfferedFunction | None
+    """The function that returned the field; None if no call did."""
     call_number: int
-    """Number of the call that answered it, from 0."""
+    """Number of the call that returned it, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceDraft:
-    """A sentence under construction."""
+    """A sentence under construction.
+
+    Either single things are at hand, or the items of one list.
+    """
 
     steps: tuple[Step, ...] = ()
     available: tuple[AvailableField, ...] = ()
-    """Fields at hand."""
+    """Fields that a further step can use."""
     list_path: str = ""
-    """Path of the list at hand; empty where single things are at hand."""
+    """Path of the list at hand; empty if single things are at hand."""
     is_paired: bool = False
-    """True if the list's items are pairs of an item and the result of a call for it."""
+    """True if each item of the list is a pair: an item, and the result of a call for it."""
     functions: tuple[OfferedFunction, ...] = ()
+    """The functions called, in order."""
     used_spans: tuple[Span, ...] = ()
     """Spans of the request that are used."""
     used_ranks: frozenset[int] = frozenset()
-    """Numbers of the superlatives that are used."""
+    """Indexes of the request's superlatives that are used."""
     used_bounds: frozenset[int] = frozenset()
-    """Numbers of the bounds that are used."""
+    """Indexes of the request's bounds that are used."""
     deciding_fields: tuple[AnswerField, ...] = ()
     """Fields by which things were ranked or filtered."""
     echoed_fields: tuple[AnswerField, ...] = ()
-    """Fields that only repeat a name that was searched for."""
+    """Fields that only repeat a name that was searched by."""
     filled_parameters: tuple[tuple[OfferedFunction, str], ...] = ()
     """Functions with the parameters that the request filled."""
     loss: float = 0.0
-    """Cost of uncertain choices; 0 is none."""
+    """Cost of uncertain choices; 0 is certain."""
     search_terms: tuple[tuple[Parameter, str], ...] = ()
-    """Parameters and values that the list was searched by, until one of its items is picked."""
+    """Parameters and values by which the list was searched, until an item of it is picked."""
     used_ordinals: frozenset[int] = frozenset()
-    """Numbers of the ordinals that are used."""
+    """Indexes of the request's ordinals that are used."""
 
     @property
     def is_search_result(self) -> bool:
@@ -85,7 +94,7 @@ class SentenceDraft:
 
 
 def start_drafts(function: OfferedFunction, context: SentenceContext) -> Iterator[SentenceDraft]:
-    """Yield the drafts of one call that takes everything it needs from the request."""
+    """Yield the drafts of a first call, which takes everything it needs from the request."""
     for filling in context.find_fillings(function):
         if filling.listed_values is not None:
             yield from _call_for_each_value(function, filling)
@@ -94,7 +103,7 @@ def start_drafts(function: OfferedFunction, context: SentenceContext) -> Iterato
 
 
 def extend_draft(draft: SentenceDraft, function: OfferedFunction, context: SentenceContext) -> Iterator[SentenceDraft]:
-    """Yield a draft with one more call, which takes something of what is at hand."""
+    """Yield the drafts with one more call, which takes something that is at hand."""
     if len({*draft.functions, function}) > MAX_TOOLS or len(draft.functions) >= MAX_CALLS:
         return
     if sum(one is function for one in draft.functions) > 1:
@@ -121,9 +130,9 @@ def extend_draft(draft: SentenceDraft, function: OfferedFunction, context: Sente
 def _find_links(
     draft: SentenceDraft, function: OfferedFunction, context: SentenceContext
 ) -> Iterator[tuple[dict[str, AvailableField], float]]:
-    """Yield the parameters that fields at hand fit, with these fields and the loss.
+    """Yield the parameters that fields at hand can fill, with these fields and the loss.
 
-    All required parameters are linked that can be; without any, one that is searched by name.
+    All required parameters that can be linked are linked. If there are none, a parameter that is searched by name is.
     """
     linked: dict[str, AvailableField] = {}
     loss = 0.0
@@ -161,7 +170,7 @@ def _find_links(
 
 
 def _is_chosen_by_last_call(draft: SentenceDraft) -> bool:
-    """Return whether the last call's response has already served to choose the thing at hand."""
+    """Return whether the last call's response has served to choose the single thing at hand."""
     own_fields = draft.functions[-1].fields
     return bool(draft.used_ranks) and not draft.list_path and any(one in own_fields for one in draft.deciding_fields)
 
@@ -169,7 +178,7 @@ def _is_chosen_by_last_call(draft: SentenceDraft) -> bool:
 def _find_source(
     draft: SentenceDraft, function: OfferedFunction, parameter: Parameter, context: SentenceContext
 ) -> tuple[AvailableField, float] | None:
-    """Find what at hand fits a parameter best, and prefer what was answered last."""
+    """Find the field at hand that fits a parameter best; fields of the last call come first."""
     scored: list[tuple[float, int, AvailableField]] = []
     for seen in draft.available:
         if seen.function is None or (seen.function is function and not context.parsed.has_repetition):
@@ -228,7 +237,7 @@ def _add_call_for_each(
 
 
 def _call_for_each_value(function: OfferedFunction, filling: InputFilling) -> Iterator[SentenceDraft]:
-    """Yield drafts with one call for each of several values."""
+    """Yield drafts that begin with one call for each of several values of the request."""
     if filling.listed_values is None:
         return
     key, readings = filling.listed_values
@@ -264,7 +273,7 @@ def _build_arguments(filled: Mapping[str, FilledValue], linked: Mapping[str, str
 
 
 def _to_constant(value: object) -> Value:
-    """Return a constant as the grammar takes it: braces are not paths."""
+    """Convert a value to a constant of the grammar, with braces escaped, since plain ones enclose paths."""
     if isinstance(value, str):
         return _escape_braces(value)
     if isinstance(value, (bool, int, float)):
@@ -281,7 +290,7 @@ def _escape_braces(text: str) -> str:
 def _append_call(
     draft: SentenceDraft, function: OfferedFunction, step: Step, filled: Mapping[str, FilledValue], loss: float
 ) -> SentenceDraft:
-    """Append a call's step, with the spans and parameters that it uses and the cost of weak values."""
+    """Append a call's step to a draft, with the spans and parameters that it uses and the cost of weak values."""
     spans = tuple(span for one in filled.values() for span in one.spans)
     new_parameters = tuple((function, key) for key, one in filled.items() if one.spans)
     weakness = sum(0.6 * (1 - one.likeness) for one in filled.values() if one.spans)
@@ -300,7 +309,7 @@ def _append_call(
 
 
 def _group_by_list(fields: tuple[AnswerField, ...]) -> dict[str, list[AnswerField]]:
-    """Group the fields of a response by the list that holds them; those of no list under an empty path."""
+    """Group the fields of a response by the innermost list that holds them; single ones are under an empty path."""
     fields_by_list: dict[str, list[AnswerField]] = {}
     for field in fields:
         holder = field.path[: field.path.rfind("[]") + 2] if "[]" in field.path else ""
@@ -315,7 +324,7 @@ def _get_path_within(field: AnswerField, list_path: str) -> str:
 def _enter_response(
     draft: SentenceDraft, function: OfferedFunction, name: str, search_terms: tuple[tuple[Parameter, str], ...]
 ) -> Iterator[SentenceDraft]:
-    """Yield the drafts over a response: its single values, each of its lists, and one item of each list."""
+    """Yield the drafts over a response: over its single values, each of its lists, and one item of each list."""
     call = len(draft.functions) - 1
     fields_by_list = _group_by_list(function.fields)
     if fields_by_list.get(""):
@@ -357,7 +366,7 @@ def _list_nested_fields(
 
 
 def _pick_one(listed: SentenceDraft, before: tuple[AvailableField, ...]) -> Iterator[SentenceDraft]:
-    """Pick one item of a list: the one whose name was searched for, else the first."""
+    """Pick one item of the list at hand: the one whose name was searched for, else the first."""
     for parameter, text in listed.search_terms:
         field = find_name_field(parameter, listed)
         if field is not None:
@@ -375,7 +384,7 @@ def _pick_one(listed: SentenceDraft, before: tuple[AvailableField, ...]) -> Iter
 
 
 def find_name_field(parameter: Parameter, listed: SentenceDraft) -> AvailableField | None:
-    """Find the item field that a list was searched by, if it is the item's name."""
+    """Find the field of an item that holds the name by which the list was searched; None if there is none."""
     text_fields = [
         one
         for one in listed.available
@@ -404,7 +413,10 @@ def find_name_field(parameter: Parameter, listed: SentenceDraft) -> AvailableFie
 
 
 def to_single(draft: SentenceDraft, name: str, before: tuple[AvailableField, ...] = ()) -> SentenceDraft:
-    """Return a draft whose list has become one thing with this name."""
+    """Return the draft after a step that turned its list into one thing with this name.
+
+    ``before``: fields at hand before the list.
+    """
     item_fields = tuple(
         replace(one, path=_rebase_path(one.path, name, is_paired=draft.is_paired)) for one in draft.available
     )
@@ -412,6 +424,7 @@ def to_single(draft: SentenceDraft, name: str, before: tuple[AvailableField, ...
 
 
 def _rebase_path(path: str, name: str, *, is_paired: bool) -> str:
+    """Return a path within an item as a path from the item's new name."""
     if is_paired:
         return f"{name}.{path}"
     rest = path.removeprefix("item")
@@ -421,7 +434,7 @@ def _rebase_path(path: str, name: str, *, is_paired: bool) -> str:
 def _enter_results(
     draft: SentenceDraft, function: OfferedFunction, name: str, *, is_searched: bool
 ) -> Iterator[SentenceDraft]:
-    """Yield drafts over the responses of a call for each item: as pairs, or with all their lists as one."""
+    """Yield the drafts over the responses of a call for each item: as pairs, or as one list of all results."""
     call = len(draft.functions) - 1
     item_fields = tuple(replace(one, path=f"item.{one.path}") if draft.is_paired else one for one in draft.available)
     fields_by_list = _group_by_list(function.fields)

@@ -1,4 +1,4 @@
-"""Endings of drafts: which fields answer, how many things there are, what numbers add up to."""
+"""Build the endings of drafts: stated fields, counts, sums, averages and differences."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,24 +9,28 @@ from offline.sentences.drafts import AvailableField, SentenceDraft
 from offline.sentences.sentence_context import SentenceContext
 
 _MAX_FIELDS = 4
+"""Fields that an answer may state."""
 _MAX_WHOLE = 12
+"""Fields that may be stated of a thing that is asked for as a whole."""
 _MIN_GAIN = 0.5
+"""What a further field must add to how well the answer says the words asked about."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceEnding:
-    """A draft with its answer."""
+    """A complete sentence: a draft with an answer."""
 
     draft: SentenceDraft
     steps: tuple[Step, ...]
+    """The draft's steps, and those that the answer needs."""
     text: str
     """Template of the answer."""
     answers: tuple[AvailableField, ...]
-    """The fields that the answer states."""
+    """The fields that the answer states, or that its figure is computed from."""
     figure: str = ""
-    """The kind of number that is computed; empty if none is."""
+    """Kind of the number that is computed; empty if none is."""
     label: tuple[AvailableField, ...] = ()
-    """The field that labels the answer, if any."""
+    """The field that names the thing in the answer, if there is one."""
 
 
 def find_endings(draft: SentenceDraft, context: SentenceContext) -> Iterator[SentenceEnding]:
@@ -70,9 +74,9 @@ def _end_single(draft: SentenceDraft, context: SentenceContext) -> Iterator[Sent
 
 
 def _find_chosen_value(draft: SentenceDraft) -> str:
-    """Return the path of the request's value for which the extreme was found; empty if there is none.
+    """Return the path of the request's value with the extreme result.
 
-    There is one if one call was made for each of several values.
+    Empty unless one call was made for each of several values of the request, and their results were ranked.
     """
     ranking_step = next((step for step in draft.steps if isinstance(step, Ranked)), None)
     if ranking_step is None:
@@ -86,14 +90,14 @@ def _find_chosen_value(draft: SentenceDraft) -> str:
 
 
 def _find_labels(draft: SentenceDraft) -> list[AvailableField]:
-    """Find what a thing is labelled by: its name, else its day."""
+    """Find the fields that can name a thing: its name, else its day."""
     scalar_fields = [one for one in draft.available if "[]" not in one.path and not one.field.is_listed]
     name_fields = [one for one in scalar_fields if one.field.is_name]
     return name_fields + [one for one in scalar_fields if one.field.need.kind == "date"]
 
 
 def _find_ranking_field(draft: SentenceDraft, picked: Sequence[AvailableField]) -> list[AvailableField]:
-    """Find the field by which a thing was chosen, if it is not stated already."""
+    """Find the number by which a thing was chosen, unless it is stated already."""
     is_ranked = any(step.do in ("most", "least") for step in draft.steps)
     return [
         one
@@ -105,9 +109,9 @@ def _find_ranking_field(draft: SentenceDraft, picked: Sequence[AvailableField]) 
 def _find_other_fields(
     draft: SentenceDraft, stated: Sequence[AvailableField], context: SentenceContext
 ) -> list[AvailableField]:
-    """Find the other fields of what is asked for as a whole.
+    """Find the other fields of a thing that is asked for as a whole.
 
-    The last call is named by that word of the request, and none of its fields is.
+    That is so if a word of the request names the last call, and none of its fields by itself.
     """
     function = draft.functions[-1]
     rows = [context.score_field(one) for one in function.fields]
@@ -139,7 +143,7 @@ def _find_other_fields(
 
 
 def _build_difference(draft: SentenceDraft, context: SentenceContext) -> tuple[tuple[Step, ...], str]:
-    """Build the steps for the difference between the most and the least."""
+    """Build the steps and the text for the difference between the thing with the most and that with the least."""
     last = draft.steps[-1] if draft.steps else None
     if (
         "difference" not in context.parsed.figures
@@ -158,7 +162,7 @@ def _build_difference(draft: SentenceDraft, context: SentenceContext) -> tuple[t
 
 
 def _get_named_path(name: str, field: str, draft: SentenceDraft) -> str:
-    """Return the path of an item's field once the item has a name."""
+    """Return the path of the deciding field in a thing with a name."""
     deciding_field = draft.deciding_fields[-1]
     path = next(one.path for one in draft.available if one.field is deciding_field)
     ranked_name = next(step.name for step in reversed(draft.steps) if isinstance(step, Ranked))
@@ -166,7 +170,7 @@ def _get_named_path(name: str, field: str, draft: SentenceDraft) -> str:
 
 
 def _count_values(draft: SentenceDraft, context: SentenceContext) -> Iterator[SentenceEnding]:
-    """Yield the ending that counts the values of a field."""
+    """Yield the endings that count the values of a field that holds several."""
     for candidate in draft.available:
         has_first = any(step.do == "first" for step in draft.steps)
         if (
@@ -222,7 +226,11 @@ def _get_values_path(draft: SentenceDraft, candidate: AvailableField) -> str:
 def _select_answers(
     seen: Sequence[AvailableField], context: SentenceContext, last: int
 ) -> Iterator[tuple[AvailableField, ...]]:
-    """Yield selections of fields that say what is asked: the best for one word, then with the best for others."""
+    """Yield selections of fields to state, for up to four good first fields.
+
+    Each selection begins with a field and those that say the same words equally well. It then grows by the field that
+    adds most, as long as that is enough. Fields of calls before the last count a little less. A name alone comes last.
+    """
     rated_fields = [
         (
             candidate,
@@ -271,7 +279,7 @@ def _select_answers(
 
 
 def _is_asked_by_name(candidate: AvailableField, context: SentenceContext) -> bool:
-    """Return whether the request asks for an identifier by its word."""
+    """Return whether the request asks for an identifier by the last word of its name."""
     last_word = frozenset(split_words(candidate.field.name)[-1:])
     return any(unit.own_words & last_word for unit in context.parsed.units)
 

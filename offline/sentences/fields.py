@@ -1,4 +1,4 @@
-"""Response fields of a function, with the words that a request may use for them."""
+"""Describe the response fields of a function by the words that a request may use for them."""
 
 import re
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ _PHRASE_END = re.compile(r"[.,:;(\n]|\s(?:which|that|who|whose|when|where|as|is|
 _CLAUSE_START = re.compile(r"(?:whether|how|what|if|true)\b", re.I)
 _NUMBERS = frozenset({"integer", "number"})
 _NAME_ENDINGS = (("name",), ("title",), ("label",), ("headline",), ("word",))
+"""Last words of fields that hold the name of their holder."""
 _MACHINE_WORDS = frozenset({"id", "key", "slug", "uri"})
 _PAGING_WORDS = frozenset(
     {"count", "total", "page", "number", "result", "per", "limit", "offset", "size", "paging", "item", "hit"}
@@ -36,17 +37,18 @@ _CLASS_WORDS = frozenset(
         "phase",
     }
 )
+"""Last words of fields that say what kind of thing something is."""
 _IDENTITY_WORDS = frozenset({"id", "code", "uri", "url", "slug", "key"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerField:
-    """A value in a response."""
+    """A field in a function's response."""
 
     path: str
     """Path from the response, with ``[]`` for each item of a list, one of plain values included: ``items[].tags``."""
     name_words: frozenset[str]
-    """Words of its name and of what holds it."""
+    """Words of its name and of the name of what holds it."""
     description_words: frozenset[str]
     """Words of its description."""
     output: OutputField
@@ -55,7 +57,7 @@ class AnswerField:
     alias: str = ""
     """Name of a bare value: the last word of its tool's name."""
     has_list_beside: bool = False
-    """True if the response holds a list of things."""
+    """True if the response has a list of objects."""
     description_noun: frozenset[str] = frozenset()
     """The noun that its description is about: the *year* of the first edition."""
 
@@ -75,7 +77,7 @@ class AnswerField:
 
     @property
     def is_machine_value(self) -> bool:
-        """True if it is of use to machines alone."""
+        """True if it is an identifier or key that means nothing to a person."""
         return bool(_MACHINE_WORDS & set(split_words(self.name)[-1:]))
 
     @property
@@ -85,12 +87,12 @@ class AnswerField:
 
     @property
     def is_paging(self) -> bool:
-        """True if it counts the list beside it, rather than telling of anything in the list."""
+        """True if it describes the size or paging of the list next to it."""
         return self.has_list_beside and self.output.type in _NUMBERS and self.name_words <= _PAGING_WORDS
 
     @property
     def is_class(self) -> bool:
-        """True if it says what kind of thing something is."""
+        """True if it says what kind of thing its holder is."""
         return self.output.type == "string" and bool(_CLASS_WORDS & set(split_words(self.name)[-1:]))
 
     @property
@@ -100,7 +102,7 @@ class AnswerField:
 
     @property
     def need(self) -> ParameterNeed:
-        """Form of its values, described as for a parameter."""
+        """Its values described as those of a required parameter, so that the request can be read for them."""
         return _build_need(self)
 
 
@@ -131,7 +133,7 @@ def list_fields(doc: ToolDoc) -> tuple[AnswerField, ...]:
 
 
 class _HashableOutputs(tuple[OutputField, ...]):
-    """Output fields with a cheap hash, for a cache whose key also holds the schema that they are read from."""
+    """Output fields with a cheap hash, for a cache whose key also has the schema that they are read from."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Fill the parameters of an offered function from the request alone."""
+"""Fill the parameters of an offered function from the request alone, in every way that makes sense."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +23,15 @@ from offline.slots.span_readings import SpanReading, find_readings
 
 _SENTENCE_END = re.compile(r"[.:;(\n]")
 _FREE_TEXT_KINDS = frozenset({"query", "text", "entity", "person", "organization", "place", "symbol"})
+"""Kinds of parameters that take words of the request which nothing marks as a value."""
 _MIN_OPTIONAL_SCORE = 0.6
 _MIN_LIKENESS = 0.5
 _LIKENESS_MARGIN = 0.1
+"""How much worse than the bound name another name of the request may fit."""
 _NAMING_WORD_SCORE = 0.3
+"""Score of a word before a name that is also a word of the function."""
 _DROP_LOSS = 0.4
+"""Cost of leaving out an optional value."""
 _SEARCH_KINDS = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country"})
 
 
@@ -47,7 +51,7 @@ class OfferedFunction:
 
     @cached_property
     def name_words(self) -> frozenset[str]:
-        """Words of its name."""
+        """Words of the names of its tool and tool set."""
         return frozenset(split_words(self.doc.api)) | frozenset(split_words(self.doc.toolset))
 
     @cached_property
@@ -57,13 +61,13 @@ class OfferedFunction:
 
     @cached_property
     def description_nouns(self) -> frozenset[str]:
-        """Nouns that its description's sentences begin with: *visit* of "The visits of a ship, with their days"."""
+        """Nouns that its description's sentences begin with: *visit* of "The visits of a ship"."""
         begun = (find_head_noun(one.partition(",")[0]) for one in _SENTENCE_END.split(self.doc.description))
         return frozenset[str]().union(*begun)
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """Nouns for what it returns, from its name and the names of its lists."""
+        """Nouns for the things that it returns, from its name and the names of its lists."""
         lists = (find_list_noun(one.path) for one in self.fields if "[]" in one.path)
         return find_head_noun(self.doc.api).union(*lists)
 
@@ -94,8 +98,9 @@ class FilledValue:
 
     value: JsonValue
     spans: tuple[Span, ...] = ()
+    """Spans that the value was read from; empty for a default."""
     likeness: float = 0.0
-    """How well it fits, from 0 to 1."""
+    """How well the value fits the parameter, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +108,19 @@ class InputFilling:
     """One way to fill a function's parameters."""
 
     filled: Mapping[str, FilledValue]
-    """Values by the function's parameter names."""
+    """Values by the function's names of the parameters."""
     listed_values: tuple[str, tuple[SpanReading, ...]] | None = None
-    """A parameter with several values, for each of which one call is made; else None."""
+    """A parameter with several values, for each of which a call is made; None if there is none."""
     loss: float = 0.0
+    """Cost of the filling in comparison with the most obvious one."""
 
 
 def find_fillings(
     function: OfferedFunction, parsed: ParsedRequest, linked: frozenset[str] = frozenset()
 ) -> Iterator[InputFilling]:
-    """Yield the ways to fill what a function needs in addition to ``linked`` parameters.
+    """Yield the ways to fill the parameters that are not ``linked``, which earlier results fill.
 
-    Earlier results fill the linked ones. There is no way if a required parameter stays open.
+    Nothing is yielded if a required parameter stays open.
     """
     parameters = {name: variant for name, variant in function.parameters.items() if name not in linked}
     doc = replace_parameters(function.doc, tuple(parameters.values()))
@@ -138,6 +144,7 @@ def _complete_fillings(
     filled: dict[str, FilledValue],
     parsed: ParsedRequest,
 ) -> Iterator[InputFilling]:
+    """Yield a partial filling with phrases for free text, defaults, and enumerated values."""
     open_names = [name for name, one in parameters.items() if one.required and name not in filled]
     for with_phrase in _add_phrases(parameters, filled, open_names, parsed):
         if (completed := _add_defaults(function, parameters, with_phrase)) is not None:
@@ -148,9 +155,9 @@ def _complete_fillings(
 def _exchange_names(
     parameters: Mapping[str, Parameter], filled: Mapping[str, FilledValue], parsed: ParsedRequest
 ) -> Iterator[dict[str, FilledValue]]:
-    """Yield fillings with another name of the request in place of the one that is searched by.
+    """Yield fillings that search by another name of the request.
 
-    The use of the other names shows which was meant.
+    Which of several names is meant shows only in what the sentence does with the others.
     """
     for name, searched_value in filled.items():
         need = derive_need(parameters[name])
@@ -170,14 +177,14 @@ def _exchange_names(
 def _drop_optional(
     parameters: Mapping[str, Parameter], filled: Mapping[str, FilledValue]
 ) -> Iterator[dict[str, FilledValue]]:
-    """Yield fillings without one of the optional values: it may be about something that is found later."""
+    """Yield fillings without one of the optional values, which may be about something that a later call finds."""
     if len(filled) > 1:
         for dropped in (name for name, one in filled.items() if one.spans and not parameters[name].required):
             yield {name: one for name, one in filled.items() if name != dropped}
 
 
 def score_naming_word(span: Span, function_words: frozenset[str]) -> float:
-    """Score the word before a name that says what it names: the ship "Queen Maud"."""
+    """Score a word of the function before a name, such as *ship* in "the ship Queen Maud"."""
     return _NAMING_WORD_SCORE if span.cue in function_words else 0.0
 
 
@@ -187,14 +194,14 @@ def replace_parameters(doc: ToolDoc, parameters: tuple[Parameter, ...]) -> ToolD
 
 
 def _score_case(text: str, example: str) -> float:
-    """Return less than 1 if an example is in lower case and the text is not."""
+    """Return a factor below 1 for a capitalised text where the example is in lower case."""
     return 0.4 if example[:1].islower() and text[:1].isupper() and not text.isupper() else 1.0
 
 
 def _add_defaults(
     function: OfferedFunction, parameters: Mapping[str, Parameter], filled: Mapping[str, FilledValue]
 ) -> dict[str, FilledValue] | None:
-    """Add the defaults of required parameters; None if one stays open."""
+    """Add the defaults of required parameters; None if one has none."""
     completed = dict(filled)
     for name, parameter in parameters.items():
         if parameter.required and name not in completed:
@@ -208,7 +215,7 @@ def _add_defaults(
 def _add_phrases(
     parameters: Mapping[str, Parameter], filled: Mapping[str, FilledValue], open_names: list[str], parsed: ParsedRequest
 ) -> Iterator[dict[str, FilledValue]]:
-    """Yield the values unchanged, then with a phrase for one parameter that takes free text."""
+    """Yield the filling unchanged, then with a phrase for each open parameter that takes free text."""
     yield dict(filled)
     for name, parameter in parameters.items():
         if name in filled or (open_names and name not in open_names):
@@ -219,10 +226,10 @@ def _add_phrases(
 
 
 def find_phrases(need: ParameterNeed, parsed: ParsedRequest, *, needs_hint: bool = True) -> list[Span]:
-    """Find the phrases that a value of this kind may be, likeliest first.
+    """Find the phrases that may be a value, likeliest first.
 
-    Phrases are in lower case, as the example is. ``needs_hint``: only phrases with words beside them that name the
-    parameter.
+    Phrases are in lower case, so an example in capitals or with digits rules them out. ``needs_hint``: only phrases
+    beside words that name the parameter.
     """
     if (
         need.kind not in _FREE_TEXT_KINDS
@@ -257,7 +264,7 @@ _SMALL_WORDS = frozenset({"the", "a", "of", "or", "in", "to", "for", "and", "nam
 def _fill_with_lists(
     parameters: Mapping[str, Parameter], filled: Mapping[str, FilledValue], parsed: ParsedRequest
 ) -> Iterator[InputFilling]:
-    """Yield fillings with one call for each of several values that fit the same parameter."""
+    """Yield fillings that make one call for each of the values that the request enumerates."""
     for name, value in filled.items():
         if not value.spans or value.likeness <= 0:
             continue
@@ -274,9 +281,9 @@ def _fill_with_lists(
 
 
 def _find_enumeration(readings: Sequence[SpanReading], about: Span, request: str) -> tuple[SpanReading, ...]:
-    """Find the values of the enumeration that ``about`` belongs to.
+    """Find the values of the enumeration that ``about`` is part of; empty if it is in none.
 
-    However little its place says for one of them, it is as good as its neighbours.
+    However weakly one of them reads by itself, it is as good as its neighbours.
     """
     readings_of_kind = [reading for reading in readings if reading.span.kind == about.kind]
     readings_of_kind = [
@@ -297,7 +304,7 @@ def _find_enumeration(readings: Sequence[SpanReading], about: Span, request: str
 
 
 def _is_enumeration(outer: Span, readings: Sequence[SpanReading], request: str) -> bool:
-    """Return whether a span is an enumeration of others rather than one thing."""
+    """Return whether a span is an enumeration of other spans rather than one thing."""
     inner = [one for one in readings if one.span != outer and outer.start <= one.span.start < one.span.end <= outer.end]
     return len(inner) > 1 and _are_enumerated(sorted(inner, key=lambda one: one.span.start), request)
 

@@ -1,4 +1,4 @@
-"""Nouns for what functions return and what lists hold."""
+"""Find the nouns for the things that functions return and lists hold."""
 
 import re
 from collections.abc import Iterable
@@ -12,16 +12,16 @@ _PREPOSITIONS = word_set("in of by for from near at on to with within nearby aro
 EMPTY_NOUNS = word_set(
     "detail info information list data result item entry doc response record value index all basic full each hit page"
 )
-"""Words that a name ends in without saying what it is of."""
+"""Words at the end of a name that do not say what it is a name of."""
 _METHODS = word_set("get post put patch delete head options")
-"""HTTP methods at the end of names that a framework made of path and method."""
+"""HTTP methods, which frameworks append to names that they make of a route."""
 _MOST_QUESTION = re.compile(r"\bwhat(?:['’]s| is| are| was| were) the ([^\W\d_]+) ([^\W\d_]+)", re.I)
 
 
 def find_head_noun(name: str) -> frozenset[str]:
-    """Find the noun of a function or list: *book* of ``getAuthorBooks``, *restaurant* of ``restaurants_in_city``.
+    """Find the noun of a function's or list's name; empty if it has none.
 
-    Empty if the name has none.
+    It is *book* for ``getAuthorBooks``, and *restaurant* for ``restaurants_in_city``.
     """
     name_words: list[str] = []
     for word in split_words(name):
@@ -48,6 +48,6 @@ def is_of_kind(noun: str, kinds: Iterable[str]) -> bool:
 
 
 def is_most_question(text: str, kinds: Iterable[str]) -> bool:
-    """Return whether a text asks for the thing of these kinds with the most of something: what is the largest plot?"""
+    """Return whether a text asks which thing of these kinds has the most of something: "what is the largest plot?"."""
     hit = _MOST_QUESTION.search(text)
     return hit is not None and is_comparative(hit[1].lower()) and is_of_kind(hit[2], kinds)

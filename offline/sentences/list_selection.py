@@ -1,4 +1,4 @@
-"""Select from the list at hand: by tests of its items, by ordinals, or by the most or the least."""
+"""Narrow the list at hand to what a request means: by tests of its items, by an ordinal, or by the most or least."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,13 +16,15 @@ from offline.sentences.parsed_request import AskedUnit, ParsedRequest
 from offline.sentences.sentence_context import SentenceContext
 
 _MIN_NAME_STRENGTH = 0.8
+"""Score from which a field counts as measuring what a superlative ranks by."""
 _BIRTH_WORDS = frozenset({"birth", "born", "founded"})
 """Words of beginnings: the higher the age of a thing, the earlier it began."""
 _MIN_FILTER_SCORE = 0.5
+"""Score from which a value of the request may be tested against a field."""
 
 
 def select_from_list(draft: SentenceDraft, context: SentenceContext) -> Iterator[SentenceDraft]:
-    """Yield drafts whose list is narrowed by the request: tests first, then the most or the least."""
+    """Yield the drafts whose list is narrowed by one more step."""
     if not draft.list_path or draft.is_search_result:
         return
     yield from _filter_by_bounds(draft, context.parsed)
@@ -55,7 +57,7 @@ def select_from_list(draft: SentenceDraft, context: SentenceContext) -> Iterator
 
 
 def _select_by_ordinal(draft: SentenceDraft, parsed: ParsedRequest) -> Iterator[SentenceDraft]:
-    """Select the second of a list, if the request has that ordinal with a noun for the list."""
+    """Pick the item at the index that an ordinal of the request means, if its noun is one for the list."""
     kinds = find_list_noun(draft.list_path) or find_head_noun(draft.functions[-1].doc.api)
     for number, ordinal in enumerate(parsed.ordinals):
         if (
@@ -71,13 +73,13 @@ def _select_by_ordinal(draft: SentenceDraft, parsed: ParsedRequest) -> Iterator[
 
 
 def is_most_meant(field: AnswerField, rank: RankCriterion) -> bool:
-    """Return whether the most of a field is meant: who was born first has the highest age."""
+    """Return whether the thing with the most of a field is meant: who was born *first* has the *highest* age."""
     is_birth = bool(rank.fields & _BIRTH_WORDS)
     return rank.most != (is_birth and "age" in field.name_words and not rank.fields <= {"age"})
 
 
 def _find_equivalent_ranks(field: AnswerField, ranks: Sequence[RankCriterion], *, most: bool) -> frozenset[int]:
-    """Find the superlatives that say the same in other words."""
+    """Return the indexes of the superlatives that say the same in other words."""
     return frozenset(
         number
         for number, rank in enumerate(ranks)
@@ -86,7 +88,10 @@ def _find_equivalent_ranks(field: AnswerField, ranks: Sequence[RankCriterion], *
 
 
 def score_measure(field: AnswerField, measure_words: frozenset[str], *, most: bool) -> float:
-    """Score how well a field tells how much of something a thing has."""
+    """Score how well a field measures something; 0 if it is neither a number nor a date, or not near enough.
+
+    With ``most``, a maximum is preferred to a minimum, and the other way round.
+    """
     if not (field.is_numeric or _is_dated(field)):
         return 0.0
     meanings = measure_words.union(*map(find_synonyms, measure_words))
@@ -102,7 +107,7 @@ def _is_dated(field: AnswerField) -> bool:
 
 
 def _filter_by_bounds(draft: SentenceDraft, parsed: ParsedRequest) -> Iterator[SentenceDraft]:
-    """Filter items by a number or day that the request bounds."""
+    """Filter the items by a number or day that the request bounds."""
     for number, bound in enumerate(parsed.bounds):
         if number in draft.used_bounds or not draft.is_free(bound.span):
             continue
@@ -122,7 +127,10 @@ def _filter_by_bounds(draft: SentenceDraft, parsed: ParsedRequest) -> Iterator[S
 
 
 def _score_bound(field: AnswerField, span: Span, near: frozenset[str]) -> float:
-    """Score how well a field can be tested against a bound, from 0 to 1."""
+    """Score how well a field can be tested against a bound, from 0 to 1.
+
+    ``near``: words around the bound, and its unit.
+    """
     has_year = field.need.kind == "year" or "year" in field.name_words
     if span.kind == "number":
         is_year = len(span.value) == 4 and span.value[:2] in ("18", "19", "20") and not span.unit
@@ -148,7 +156,7 @@ def _convert_bound(field: AnswerField, span: Span) -> Value:
 
 
 def _filter_by_values(draft: SentenceDraft, context: SentenceContext) -> Iterator[SentenceDraft]:
-    """Filter items by fields that say what the request says: a name, a kind, words."""
+    """Filter the items by text fields: for a name, a kind of thing, or words of the request."""
     label_field = _find_label(draft)
     yield from _filter_by_flags(draft, context)
     for candidate in draft.available:
@@ -190,7 +198,7 @@ def _filter_by_values(draft: SentenceDraft, context: SentenceContext) -> Iterato
 
 
 def _filter_by_flags(draft: SentenceDraft, context: SentenceContext) -> Iterator[SentenceDraft]:
-    """Filter items by a flag that a word of the request names: the remote jobs, the evergreen species."""
+    """Filter the items by a flag that a word of the request names: the *remote* jobs, the *evergreen* species."""
     for candidate in draft.available:
         is_open_flag = (
             candidate.field.output.type == "boolean"
@@ -202,9 +210,9 @@ def _filter_by_flags(draft: SentenceDraft, context: SentenceContext) -> Iterator
 
 
 def _find_label(draft: SentenceDraft) -> AvailableField | None:
-    """Find the field that labels an item if none is called a name.
+    """Find the field that names an item where no field is called a name; None if there is such a field.
 
-    It is the first text that is no identifier, no class and no day.
+    It is the first text that is no identifier, no class and no date.
     """
     plain = [
         one
@@ -227,7 +235,7 @@ def _add_filter(
     loss: float,
     bound: int = -1,
 ) -> SentenceDraft:
-    """Append a filter step to a draft."""
+    """Append a filter step to a draft; ``bound`` is the index of the request's bound, -1 for none."""
     name = draft.make_name("fitting")
     step = Where.model_validate(
         {"do": "where", "name": name, "of": draft.list_path, "field": candidate.path, "test": test, "value": value}

@@ -1,4 +1,4 @@
-"""Parse a request: its values, the words that ask for something, and what is to be done with what is found."""
+"""Parse a request for the author: its values, what it asks for, and what is to be done with what is found."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -51,6 +51,7 @@ _BOUND_SUFFIX = re.compile(
 )
 _GREATER_WORDS = word_set("more above higher later older longer better")
 _CONTENT = "description summary abstract plot synopsis overview"
+"""Fields that say what something is about."""
 _ABOUT = re.compile(r"\bwhat\b[^.?!]*\babout\s*(?=[.?!]|$)", re.I)
 _MEANING_BY_QUESTION_WORD = (
     (re.compile(r"\bwho(?:m|se)?\b", re.I), "name"),
@@ -65,24 +66,28 @@ _LIST_QUESTION = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
 )
 VAGUE_WORDS = word_set("code number value level amount")
-"""Words that say too little alone."""
+"""Words that do not say which field is meant unless another word does."""
 _OBJECTS = word_set(
     "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
 )
+"""Words after a verb at the start of a sentence, whose capital makes it no name."""
 _SUBORDINATORS = word_set(
     "since before after until till while though although because unless once whether whenever wherever during within"
 )
-"""Words that a capital at the start of a sentence does not make a name."""
+"""Conjunctions, which a capital at the start of a sentence does not make names."""
 _NO_VALUES = word_set("one a an both")
+"""Number words that are articles or quantifiers here."""
 _CLASS_CUES = word_set("many which what all every each")
 """Words before the kind of thing that is asked for."""
 _NEGATION = re.compile(
     r"\b(?:not|never|without|except|neither|nor|excluding|(?<!each )(?:an)?other(?! day\b))\b|\b(?:is|are|was|were|has|have|does)n['’]t\b",
     re.I,
 )
+"""A negation, which no sentence of the grammar can say."""
 _NOTABLE = re.compile(
     r"\b(?:representative|best[- ]known|most (?:important|famous|influential|notable)|signature|landmark)\b", re.I
 )
+"""Words for the best known of several things."""
 _FILLER = word_set(
     "field area topic domain subject name named called please thing want need like know would could tell give show find list both each every all "
     "person people one choose decide love say hear look see may can use keep let make take get have currently also present moment ask among has had hold held do done there number count many often difference save total altogether sum combined average mean together overall "
@@ -90,6 +95,7 @@ _FILLER = word_set(
     "someone anyone everybody anybody everyone himself herself itself themselves myself yourself already yet soon "
     "most least more less fewest fewer highest lowest greatest smallest largest biggest best worst higher lower larger smaller after before since until over under above below"
 )
+"""Words that ask for no field."""
 _VALUES = frozenset(
     {
         "name",
@@ -128,19 +134,20 @@ _SMALL_WORDS = word_set(
 
 @dataclass(frozen=True, slots=True)
 class NamedPart:
-    """A part of the request that names something; its readings lie between ``start`` and ``end``."""
+    """A part of the request that names something, and must be used by the sentence."""
 
     start: int
     end: int
     text: str
     weight: float
+    """Weight in the share of the request that is covered."""
 
     def holds(self, span: Span) -> bool:
-        """Return whether a span shares a character with the value."""
+        """Return whether a span shares a character with the part."""
         return span.start < self.end and self.start < span.end
 
     def is_covered_by(self, used: Sequence[Span]) -> bool:
-        """Return whether all names and figures of the value lie in these spans."""
+        """Return whether every capitalised word and number of the part lies in one of these spans."""
         own_spans = [span for span in used if self.holds(span)]
         token_starts = [
             self.start + one.start()
@@ -152,15 +159,16 @@ class NamedPart:
 
 @dataclass(frozen=True, slots=True)
 class AskedUnit:
-    """Something asked for by a word or an idiom."""
+    """One thing that a request asks about, by a word or an idiom."""
 
     own_words: frozenset[str]
-    """Words that say it."""
+    """Forms of the word itself; empty for question words."""
     meanings: frozenset[str]
     """Words that it may stand for."""
     weight: float = 1.0
+    """Weight in the share of the request that is covered."""
     is_repetition: bool = False
-    """True if it stands for the second mention of a word."""
+    """True if it is the second mention of a word, as in "the colleagues of her colleagues"."""
 
     def score_match(
         self,
@@ -168,8 +176,9 @@ class AskedUnit:
         description_words: frozenset[str],
         description_noun: frozenset[str] = frozenset(),
     ) -> float:
-        """Score how well a name and a description say the same, from 0 to 1.
+        """Score how well a name and a description express it, from 0 to 1.
 
+        A word in the name counts more than one in the description, and the word itself more than what it stands for.
         ``description_noun``: the noun that the description is about.
         """
         if any(count_matches(word, self.own_words) for word in name_words):
@@ -184,12 +193,12 @@ class AskedUnit:
 
 
 COUNT_UNIT = AskedUnit(word_set("number count total amount"), word_set("number count total amount"), 0.7)
-"""The number of things, which a field states or a count gives."""
+"""The number of things, which a field may state or a count gives."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueBound:
-    """A test against a number or a day of the request."""
+    """A bound that the request sets with a number or a day."""
 
     test: BoundTest
     span: Span
@@ -197,44 +206,46 @@ class ValueBound:
 
 @dataclass(frozen=True, slots=True)
 class ParsedRequest:
-    """A request as the author reads it."""
+    """What the author knows of a request."""
 
     request: str
     values: tuple[NamedPart, ...]
-    """Parts that name something."""
+    """Parts that name something; overlapping readings are one part."""
     spans: tuple[Span, ...]
+    """The spans of the values."""
     units: tuple[AskedUnit, ...]
-    """Words that ask for something."""
+    """The things that are asked about, a word or idiom each."""
     ranks: tuple[RankCriterion, ...]
+    """What its superlatives and comparatives rank by."""
     figures: tuple[FigureKind, ...]
-    """Numbers that are to be computed."""
+    """Kinds of numbers that are to be computed."""
     bounds: tuple[ValueBound, ...]
     phrases: tuple[Span, ...]
-    """Runs of words that may be a value, though nothing marks them as one."""
+    """Runs of words that may be values, though nothing marks them as such."""
     today: date
     asks_for_list: bool = False
     """True if a list of things is asked for."""
     classes: tuple[Span, ...] = ()
-    """Phrases for the class of things that is asked for."""
+    """Phrases for the kind of things that is asked for."""
     is_negated: bool = False
     """True if it has a negation."""
     ordinals: tuple[OrdinalReference, ...] = ()
-    """Ordinals of what functions return: the second author."""
+    """Ordinals of things that the functions return: "the second author"."""
     wanted_kinds: tuple[str, ...] = ()
-    """Kinds of things that *which* asks for."""
+    """Nouns after *which*, for the kinds of things asked for."""
 
     def is_value(self, span: Span) -> bool:
-        """Return whether a span is more than words of the functions themselves."""
+        """Return whether a span is a value, rather than a word of the functions themselves."""
         return span.kind not in _VALUES or any(one.holds(span) for one in self.values)
 
     @property
     def has_repetition(self) -> bool:
-        """True if a word stands in it twice: the colleagues of the colleagues."""
+        """True if a word is said twice, so that a function may be called with its own results."""
         return any(one.is_repetition for one in self.units)
 
     @property
     def total_weight(self) -> float:
-        """Weight of everything that it says."""
+        """Weight of everything that a sentence should cover."""
         return (
             sum(one.weight for one in (*self.values, *self.units))
             + len(self.ranks)
@@ -248,8 +259,11 @@ def parse_request(
 ) -> ParsedRequest:
     """Parse a request.
 
-    ``vocabulary``: words of the offered functions, which are no names where they open a sentence; ``kinds``: nouns
-    for what the functions return.
+    Args:
+        request: the request.
+        today: the day that relative dates count from.
+        vocabulary: words of the offered functions, which are no names at the start of a sentence.
+        kinds: nouns for what the functions return.
     """
     value_spans = [
         span
@@ -296,13 +310,14 @@ def parse_request(
 
 
 def _find_wanted_kinds(rest: str, kinds: frozenset[str]) -> Iterator[str]:
+    """Yield the noun of each phrase after *which*, if the functions know it."""
     for hit in _KIND_ASKED.finditer(rest):
         nouns = takewhile(lambda word: word.lower() not in _SMALL_WORDS, hit[1].split())
         yield from [word for word in reversed(list(nouns)) if is_of_kind(word, kinds)][:1]  # the last is its noun
 
 
 def _remove_word(all_words: list[str], word: str, times: int) -> list[str]:
-    """Remove up to this many occurrences of a word."""
+    """Remove up to ``times`` occurrences of a word."""
     positions = [place for place, one in enumerate(all_words) if one == word][: max(times, 0)]
     return [one for place, one in enumerate(all_words) if place not in positions]
 
@@ -320,21 +335,21 @@ def split_questions(request: str) -> Iterator[str]:
 
 
 def find_topic_meanings(question: str) -> frozenset[str]:
-    """Return what *what … about* may stand for, which is all that such a question asks; empty for others."""
+    """Return the fields that answer a question of the form "what … about"; empty for any other question."""
     return word_set(_CONTENT) if _ABOUT.search(question) else frozenset[str]()
 
 
 def find_where_meanings(question: str) -> Iterator[frozenset[str]]:
-    """Yield what a *where* or *when* that opens a question may stand for.
+    """Yield the fields that answer a *where* or *when* at the start of a question.
 
-    One that follows what it is about asks nothing.
+    Within a clause, these words do not ask for anything.
     """
     for opened in _OPENING_QUESTION_WORD.finditer(question):
         yield from (word_set(meant) for pattern, meant in _MEANING_BY_QUESTION_WORD if pattern.fullmatch(opened[1]))
 
 
 def _find_notable_ranks(rest: str) -> tuple[RankCriterion, ...]:
-    """Return a rank by fame: a work that represents its author is the best known one."""
+    """Return a rank by fame for each mention of a best known thing."""
     return tuple(
         RankCriterion(frozenset(word_set("citation popularity rating votes score")), True)
         for _ in _NOTABLE.finditer(rest)
@@ -342,7 +357,7 @@ def _find_notable_ranks(rest: str) -> tuple[RankCriterion, ...]:
 
 
 def _is_sentence_opening(span: Span, request: str, vocabulary: frozenset[str]) -> bool:
-    """Return whether a word has its capital from the start of a sentence."""
+    """Return whether a span is a word that owes its capital to the start of a sentence."""
     if (
         span.kind != "name"
         or " " in span.text
@@ -361,7 +376,7 @@ def _blank_out(match: re.Match[str]) -> str:
 
 
 def _is_function_word(text: str, vocabulary: frozenset[str]) -> bool:
-    """Return whether a word, or a synonym, is one that the functions use themselves."""
+    """Return whether the functions use a word, or a synonym of it."""
     return any(
         {word, *find_synonyms(word)} & vocabulary or count_matches(word, vocabulary) for word in split_words(text)
     )
@@ -383,7 +398,7 @@ def _group_values(value_spans: list[Span]) -> Iterator[NamedPart]:
 
 
 def _find_bounds(request: str, value_spans: list[Span]) -> Iterator[ValueBound]:
-    """Yield the tests that the words around numbers, days and hours make of them."""
+    """Yield the bounds that the words around numbers, days and times set."""
     for span in value_spans:
         if span.kind not in ("number", "date", "time"):
             continue
@@ -404,7 +419,7 @@ def _find_bounds(request: str, value_spans: list[Span]) -> Iterator[ValueBound]:
 
 
 def _find_phrases(rest: str, vocabulary: frozenset[str]) -> Iterator[Span]:
-    """Yield runs of words that the functions do not use themselves."""
+    """Yield short runs of words that neither the grammar nor the functions explain."""
     run: list[re.Match[str]] = []
     for token in [*_WORD.finditer(rest), None]:
         is_plain = (

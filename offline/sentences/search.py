@@ -1,4 +1,4 @@
-"""Search the sentences over the offered functions for the one that says what a request says."""
+"""Search the sentences over the offered functions, best first, for one that says what the request says."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,15 @@ from offline.sentences.parsed_request import COUNT_UNIT, VAGUE_WORDS, AskedUnit
 from offline.sentences.sentence_context import SentenceContext
 
 MAX_DRAFTS = 300
+"""Drafts that are expanded."""
 _MIN_ANSWER_STRENGTH = 0.75
+"""Strength of the answer that a certain sentence needs."""
 _MIN_SHARE = 0.5
+"""Share of the request that a certain sentence covers."""
 _SURE_STRENGTH = 0.8
+"""Strength from which an answer, or a field, surely says what is asked."""
 _MAX_PAIRED = 40
+"""Sentences that are tried in pairs."""
 _WHICH = re.compile(r"\b(?:which|who)\b", re.I)
 
 
@@ -31,16 +36,17 @@ class SentenceCandidate:
 
     endings: tuple[SentenceEnding, ...]
     score: float
+    """What is covered, less the costs; higher is better."""
     share: float
     """Share of the request that is covered."""
     answer_strength: float
     """How surely the answer is what is asked, from 0 to 1."""
     uncovered: tuple[str, ...]
-    """Parts of the request, named or ordered, that nothing covers."""
+    """Parts of the request that nothing covers, in words."""
 
     @property
     def is_certain(self) -> bool:
-        """True if everything that the request names or orders is covered, and the answer is what was asked."""
+        """True if the sentence covers every value and order of the request, and surely answers it."""
         return self.answer_strength >= _MIN_ANSWER_STRENGTH and self.share >= _MIN_SHARE and not self.uncovered
 
     @property
@@ -50,7 +56,11 @@ class SentenceCandidate:
 
 
 def rank_sentences(context: SentenceContext) -> list[SentenceCandidate]:
-    """Rank what can be said: single sentences, and pairs if no single sentence covers the request."""
+    """Rank the sentences for a request, best first; pairs of sentences come first if only a pair covers it.
+
+    Raises:
+        OutOfPlanningTimeError: the planning time is used up.
+    """
     found_endings = [end for draft in _search_drafts(context) for end in find_endings(draft, context)]
     singles = sorted((rate_endings((end,), context) for end in found_endings), key=lambda one: -one.score)
     # Pairs are costly: they are rated only if the request has two clauses and no single sentence covers it.
@@ -60,13 +70,14 @@ def rank_sentences(context: SentenceContext) -> list[SentenceCandidate]:
 
 
 def _find_pairs(singles: Sequence[SentenceCandidate], context: SentenceContext) -> Iterator[SentenceCandidate]:
-    """Yield pairs of sentences that cover the request together, each about something that the other does not cover."""
+    """Yield the pairs that cover the request together, each sentence with something that the other leaves open."""
     best: dict[object, SentenceCandidate] = {}
     for first in singles:
         end = first.endings[0]
         key = (end.draft.functions, frozenset((span.start, span.end) for span in end.draft.used_spans))
         if first.answer_strength >= _SURE_STRENGTH and len(best) < _MAX_PAIRED:
             best.setdefault(key, first)
+    # Of the sentences that call the same functions for the same spans, only the best is paired.
     for number, first in enumerate(list(best.values())):
         for second in list(best.values())[number + 1 :]:
             if set(first.uncovered) != set(second.uncovered) and (
@@ -78,14 +89,14 @@ def _find_pairs(singles: Sequence[SentenceCandidate], context: SentenceContext) 
 
 
 def _are_complementary(first: SentenceCandidate, second: SentenceCandidate, context: SentenceContext) -> bool:
-    """Return whether each of two sentences answers a question that the other does not."""
+    """Return whether each of two sentences answers a question that the other leaves open."""
     question_texts = {text for text, units in context.questions if units}
     first_open, second_open = (question_texts & set(each.uncovered) for each in (first, second))
     return bool(first_open - second_open) and bool(second_open - first_open)
 
 
 def _search_drafts(context: SentenceContext) -> Iterator[SentenceDraft]:
-    """Yield drafts, those that cover most of the request first."""
+    """Yield drafts in a best-first search, by what they cover less what they cost."""
     queue: list[tuple[float, int, SentenceDraft]] = []
     seen: set[object] = set()
 
@@ -113,7 +124,7 @@ def _search_drafts(context: SentenceContext) -> Iterator[SentenceDraft]:
 
 
 def _score_promise(draft: SentenceDraft, context: SentenceContext) -> float:
-    """Score a draft: what it covers of the request, less its cost."""
+    """Score a draft by what it covers, less its cost and what it has yet to choose."""
     return (
         _score_used(draft, context, _score_coverage(draft, (), context))
         - _estimate_cost(draft, context)
@@ -123,7 +134,11 @@ def _score_promise(draft: SentenceDraft, context: SentenceContext) -> float:
 
 
 def rate_endings(endings: tuple[SentenceEnding, ...], context: SentenceContext) -> SentenceCandidate:
-    """Rate one or two endings: what they cover of the request, less what of them is not asked for."""
+    """Rate a sentence, or a pair, against the request.
+
+    The score is what is covered, weighted, less the costs of the calls, uncertain choices, and whatever is stated
+    without being asked for. Everything that the request says and nothing covers is listed as ``uncovered``.
+    """
     context.clock.check()
     parsed = context.parsed
     drafts = [end.draft for end in endings]
@@ -178,7 +193,7 @@ def rate_endings(endings: tuple[SentenceEnding, ...], context: SentenceContext) 
 
 
 def _find_unanswered(endings: Sequence[SentenceEnding], context: SentenceContext) -> list[str]:
-    """Find the questions that nothing answers; each needs an answer of its own.
+    """Find the questions that no answer is left for; each needs one of its own.
 
     An answer is a field that is stated, or by which the thing was chosen.
     """
@@ -209,9 +224,9 @@ def _find_unanswered(endings: Sequence[SentenceEnding], context: SentenceContext
 
 
 def _has_own_words(units: Sequence[int], context: SentenceContext) -> bool:
-    """Return whether a question names what it asks by words of its own.
+    """Return whether a question names what it asks for.
 
-    *Where* asks for a place, whatever is compared.
+    *Where* alone does not: it asks for a place, whatever is compared.
     """
     return any(context.parsed.units[at].own_words for at in units)
 
@@ -226,7 +241,10 @@ def _is_deciding(field: AnswerField | None, text: str) -> bool:
 def _score_answers(
     end: SentenceEnding, context: SentenceContext
 ) -> Iterator[tuple[AnswerField | None, tuple[float, ...]]]:
-    """Yield how well each stated or deciding field says each of the words that ask for something."""
+    """Yield how well each answer says each thing asked about.
+
+    A deciding field is yielded with its scores; any other answer with None.
+    """
     units = context.parsed.units
     fields = [field.field for field in end.answers if field.field not in end.draft.echoed_fields]
     for field in (*fields, *end.draft.deciding_fields):
@@ -249,13 +267,13 @@ def _score_answers(
 
 
 def _find_count_numbers(endings: Sequence[SentenceEnding]) -> frozenset[float]:
-    """Return the numbers that only say how many things a request names."""
+    """Return the numbers that a request may state only to say how many things it names."""
     list_sizes = [len(step.values) for end in endings for step in end.steps if isinstance(step, Listed)]
     return frozenset(map(float, (*list_sizes, len(endings))))
 
 
 def _is_vague(end: SentenceEnding, context: SentenceContext) -> bool:
-    """Return whether a field that is not stated answers a *where* or *when* as well."""
+    """Return whether an unstated field answers a *where* or *when* of the request as well as a stated one."""
     answers = [one.field for one in end.answers]
     for at, unit in enumerate(context.parsed.units):
         if unit.own_words or "name" in unit.meanings or not any(context.score_field(one)[at] for one in answers):
@@ -271,7 +289,7 @@ def _is_vague(end: SentenceEnding, context: SentenceContext) -> bool:
 
 
 def _score_answer(end: SentenceEnding, context: SentenceContext) -> float:
-    """Score how well the answer says something that is asked."""
+    """Score how well the answer says something that is asked, from 0 to 1."""
     if end.figure == "count":
         return _get_best_strength(context.score_function(end.draft.functions[-1]), context)
     strengths = (
@@ -286,7 +304,7 @@ def _score_answer(end: SentenceEnding, context: SentenceContext) -> float:
 
 
 def _is_best_named(end: SentenceEnding, context: SentenceContext) -> bool:
-    """Return whether it names the thing with the most, where that is asked: which is longer?"""
+    """Return whether the name of the thing with the most is stated, and asked for: "which is longer?"."""
     has_name = any(one.field.is_name for one in end.answers) and bool(end.draft.used_ranks)
     return has_name and any(
         (_WHICH.search(text) or is_most_question(text, end.draft.functions[-1].kinds))
@@ -296,7 +314,7 @@ def _is_best_named(end: SentenceEnding, context: SentenceContext) -> bool:
 
 
 def _find_named_class(end: SentenceEnding, context: SentenceContext) -> frozenset[str]:
-    """Return the words of the class of things that is asked for, if the class was searched and its names are stated."""
+    """Return the words for the class of things asked for, if things were searched by it and their names are stated."""
     has_name = any(one.field.is_name for one in (*end.answers, *end.label))
     used_classes = (
         one for one in context.parsed.classes if has_name and any(one.overlaps(span) for span in end.draft.used_spans)
@@ -305,9 +323,9 @@ def _find_named_class(end: SentenceEnding, context: SentenceContext) -> frozense
 
 
 def _is_kind_named(end: SentenceEnding, noun: str) -> bool:
-    """Return whether something of the kind that *which* asks for is stated, and was not said in the request.
+    """Return whether something of the kind that *which* asks for is stated, and not merely repeated from the request.
 
-    Its name states it, or a field that is named by the kind.
+    Either its name is stated, or a field that the kind names.
     """
     stated = (one for one in (*end.answers, *end.label) if one.field not in end.draft.echoed_fields)
     return any(
@@ -318,16 +336,16 @@ def _is_kind_named(end: SentenceEnding, noun: str) -> bool:
 
 
 def _is_identifying(candidate: AvailableField) -> bool:
-    """Return whether a field tells which thing is meant: its name, or any field where nothing has a name."""
+    """Return whether a field tells which thing is meant: its name, or any field if the response has no names."""
     return candidate.field.is_name or (
         candidate.function is not None and not any(field.is_name for field in candidate.function.fields)
     )
 
 
 def _find_kinds(candidate: AvailableField, end: SentenceEnding) -> Iterator[frozenset[str]]:
-    """Yield nouns for a thing: of what holds it, else of what its call returns.
+    """Yield nouns for the thing that a field belongs to: of its holder, else of what its call returns.
 
-    A thing that was looked up by its name is also of the kind that gave the name.
+    A thing that was looked up by a name is also of the kind that the call before it returned.
     """
     holder_words = candidate.field.name_words - set(split_words(candidate.field.name)) - EMPTY_NOUNS
     if holder_words or candidate.function is None:
@@ -339,6 +357,7 @@ def _find_kinds(candidate: AvailableField, end: SentenceEnding) -> Iterator[froz
 
 
 def _score_ending_coverage(end: SentenceEnding, context: SentenceContext) -> list[float]:
+    """Score how well a sentence with its answer says each thing asked about, from 0 to 1."""
     coverage = _score_coverage(end.draft, tuple(one.field for one in end.answers), context)
     if end.figure or any(one.field.is_numeric for one in end.answers):
         coverage = [
@@ -349,7 +368,7 @@ def _score_ending_coverage(end: SentenceEnding, context: SentenceContext) -> lis
 
 
 def _is_arbitrary(end: SentenceEnding, context: SentenceContext) -> bool:
-    """Return whether the first of several is stated, or used further, though many are asked for."""
+    """Return whether a sentence takes the first of several things where the request means many, or states it."""
     first_steps = [at for at, step in enumerate(end.draft.steps) if step.do == "first"]
     wants_several = context.parsed.asks_for_list or "count" in context.parsed.figures
     return bool(first_steps) and (
@@ -358,7 +377,7 @@ def _is_arbitrary(end: SentenceEnding, context: SentenceContext) -> bool:
 
 
 def _is_unfiltered(end: SentenceEnding, context: SentenceContext) -> bool:
-    """Return whether it states a flag for each of a list, where those that have the flag are asked for."""
+    """Return whether a flag is stated for every item, where the items that have it are asked for."""
     flags = (
         one.field
         for one in end.answers
@@ -370,14 +389,14 @@ def _is_unfiltered(end: SentenceEnding, context: SentenceContext) -> bool:
 
 
 def _has_unasked_count(end: SentenceEnding, context: SentenceContext) -> bool:
-    """Return whether it states a count that nobody asked for."""
+    """Return whether a count is stated that nobody asked for."""
     return "count" not in context.parsed.figures and any(
         one.field.is_numeric and one.field.name_words & COUNT_UNIT.own_words for one in end.answers
     )
 
 
 def _score_surplus(end: SentenceEnding, context: SentenceContext) -> float:
-    """Score what of an ending is not asked for."""
+    """Return the cost of what an ending states without being asked, and of calls that the answer does not use."""
     parsed, draft = context.parsed, end.draft
     strengths = [
         _get_best_strength(context.score_field(one.field), context) * (one.field not in draft.echoed_fields)
@@ -397,7 +416,7 @@ def _score_surplus(end: SentenceEnding, context: SentenceContext) -> float:
 
 
 def _is_about_same_kind(end: SentenceEnding) -> bool:
-    """Return whether the answer is about a thing of the kind that the request names."""
+    """Return whether the answer is about a thing of the kind that was searched by name."""
     kinds = {field.need.kind for field in end.draft.echoed_fields}
     functions = [one.function for one in end.answers if one.function]
     return any(field.is_name and field.need.kind in kinds for one in functions for field in one.fields)
@@ -416,6 +435,7 @@ def _get_best_strength(strengths: Sequence[float], context: SentenceContext) -> 
 
 
 def _score_used(draft: SentenceDraft, context: SentenceContext, covered: Sequence[float]) -> float:
+    """Return the weight of the request's parts that a draft uses."""
     parsed = context.parsed
     value_weight = sum(parsed.values[at].weight for at in sorted(context.map_values_to_spans(draft.used_spans)))
     unit_weight = sum(one * unit.weight for one, unit in zip(covered, parsed.units, strict=True))
@@ -423,6 +443,7 @@ def _score_used(draft: SentenceDraft, context: SentenceContext, covered: Sequenc
 
 
 def _estimate_cost(draft: SentenceDraft, context: SentenceContext) -> float:
+    """Return the cost of a draft: uncertain choices, unused superlatives, calls and selections."""
     cost = (
         draft.loss
         + 0.9 * (len(context.parsed.ranks) - len(draft.used_ranks))
@@ -433,7 +454,11 @@ def _estimate_cost(draft: SentenceDraft, context: SentenceContext) -> float:
 
 
 def _score_coverage(draft: SentenceDraft, answers: Sequence[AnswerField], context: SentenceContext) -> list[float]:
-    """Score how well a sentence says each of the words that ask for something, from 0 to 1."""
+    """Score how well a sentence says each thing asked about, from 0 to 1.
+
+    Stated fields count most, then deciding fields, then functions and parameters. The second mention of a word counts
+    only if two functions say it.
+    """
     rows = [context.score_field(one) for one in answers]
     rows += [tuple(0.9 * one for one in context.score_field(field)) for field in draft.deciding_fields]
     rows += [tuple(0.8 * one for one in context.score_function(function)) for function in draft.functions]

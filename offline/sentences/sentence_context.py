@@ -1,4 +1,4 @@
-"""A parsed request with the functions offered for it, and scores between them."""
+"""Score a parsed request against the functions that are offered for it."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -25,7 +25,7 @@ _MIN_NAME_STRENGTH = 0.8
 
 
 class SentenceContext:
-    """Context of one request; what every draft asks again is cached."""
+    """Scores between one request and its offered functions; whatever every draft asks again is cached."""
 
     def __init__(self, parsed: ParsedRequest, functions: Sequence[OfferedFunction], clock: PlanningClock) -> None:
         self.parsed = parsed
@@ -39,7 +39,7 @@ class SentenceContext:
         self._phrases: dict[AnswerField, list[Span]] = {}
 
     def find_fillings(self, function: OfferedFunction, linked: frozenset[str] = frozenset()) -> list[InputFilling]:
-        """Return the ways to fill what a function needs in addition to linked parameters."""
+        """Return the ways to fill the parameters of a function that are not ``linked``."""
         key = function.name, linked
         if key not in self._fillings:
             self._fillings[key] = list(find_fillings(function, self.parsed, linked))
@@ -48,7 +48,7 @@ class SentenceContext:
     def score_link(
         self, source: OfferedFunction, field: AnswerField, target: OfferedFunction, parameter: Parameter
     ) -> float:
-        """Score how well a response field of one function fits a parameter of another."""
+        """Score how well a response field of one function fits a parameter of another, from 0 to 1."""
         key = source.name, target.name, parameter.name
         if key not in self._links:
             found_couplings = find_couplings(output_fields(source.doc), source.doc, parameter, target.doc, echoes=False)
@@ -56,23 +56,23 @@ class SentenceContext:
         return self._links[key].get(field.output.path, 0.0)
 
     def score_field(self, field: AnswerField) -> tuple[float, ...]:
-        """Score how well a field says each of the words that ask for something."""
+        """Score how well a field says each thing asked about, in the order of the request's units."""
         return self._score_units(field, field.name_words, field.description_words, field.description_noun)
 
     def score_function(self, function: OfferedFunction) -> tuple[float, ...]:
-        """Score how well a function's name and description say each of the words that ask for something."""
+        """Score how well a function says each thing asked about, by its name and description."""
         return self._score_units(function, function.name_words, function.description_words, function.description_nouns)
 
     def score_parameter(self, function: OfferedFunction, name: str) -> tuple[float, ...]:
-        """Score how well a parameter says each of the words that ask for something."""
+        """Score how well a parameter says each thing asked about, by its name and description."""
         parameter = function.parameters[name]
         key = function.name, name
         return self._score_units(key, frozenset(split_words(parameter.name)), extract_words(parameter.description))
 
     def map_values_to_spans(self, used: Iterable[Span]) -> dict[int, list[Span]]:
-        """Map the numbers of the request's values to those of these spans that lie in them.
+        """Map the indexes of the request's values to the spans, among these, that overlap them.
 
-        The values of a span are found once: checking all values for each draft would take time quadratic in the
+        The values of each span are found only once: to check all values for each draft would take time quadratic in the
         request's length.
         """
         spans_by_value: dict[int, list[Span]] = {}
@@ -86,7 +86,7 @@ class SentenceContext:
 
     @cached_property
     def value_numbers(self) -> tuple[float | None, ...]:
-        """The number in each value of the request; None without one."""
+        """For each value of the request, the number in it; None without one."""
         number_spans = [one for one in self.parsed.spans if one.kind == "number"]
         return tuple(
             next((float(one.value) for one in number_spans if value.holds(one)), None) for value in self.parsed.values
@@ -94,7 +94,7 @@ class SentenceContext:
 
     @cached_property
     def whole_names(self) -> tuple[Span, ...]:
-        """Names and quotations of the request that are values as a whole."""
+        """Names and quotations that are a value of the request as a whole."""
         value_places = {(value.start, value.end) for value in self.parsed.values}
         return tuple(
             one for one in self.parsed.spans if one.kind in ("name", "quoted") and (one.start, one.end) in value_places
@@ -102,14 +102,14 @@ class SentenceContext:
 
     @cached_property
     def sayable_units(self) -> tuple[bool, ...]:
-        """For each word that asks for something, whether a function or field is named by it."""
+        """For each thing asked about, whether the name of a function or field says it."""
         rows = [self.score_function(one) for one in self.functions]
         rows += [self.score_field(field) for one in self.functions for field in one.fields]
         return tuple(any(row[at] >= _MIN_NAME_STRENGTH for row in rows) for at in range(len(self.parsed.units)))
 
     @cached_property
     def questions(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """The parts of the request that ask for something, with the numbers of their units."""
+        """The parts of the request that ask for something, each with the indexes of the units in it."""
         result: list[tuple[str, tuple[int, ...]]] = []
         for text in split_questions(self.parsed.request):
             if meant := find_topic_meanings(text):
@@ -139,7 +139,7 @@ class SentenceContext:
 
     @cached_property
     def convertible_units(self) -> tuple[Span, ...]:
-        """Units of the request that a function converts to: they are more than words."""
+        """Units of measure in the request that a function takes as an argument."""
         needs = [derive_need(one) for function in self.functions for one in function.doc.parameters]
         read = [
             one.span
@@ -156,6 +156,7 @@ class SentenceContext:
         description_words: frozenset[str],
         description_noun: frozenset[str] = frozenset(),
     ) -> tuple[float, ...]:
+        """Score how well some words say each thing asked about; the result is cached under ``key``."""
         if key not in self._strengths:
             self._strengths[key] = tuple(
                 unit.score_match(
@@ -180,5 +181,5 @@ class SentenceContext:
         return self._phrases[field]
 
     def get_need(self, field: AnswerField) -> ParameterNeed:
-        """Return what a field's values look like."""
+        """Return the need that describes a field's values."""
         return field.need

@@ -1,1 +1,1 @@
-"""Values for the parameters of a call, read from a request and from earlier responses."""
+"""Find values for the parameters of a call, in the request and in earlier responses."""

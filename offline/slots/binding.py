@@ -1,4 +1,4 @@
-"""Bind arguments to values of the request, earlier results and defaults; nothing is invented."""
+"""Bind a call's arguments to values of the request, of earlier results and of defaults; nothing is invented."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,36 +24,43 @@ WHOLE_REQUEST = "the whole request"
 """Reference of a value that is the request's own text, for want of anything better."""
 
 _FREE_QUERY_NAMES = word_set("q query question prompt search utterance")
+"""Names of parameters that take a question in words."""
 _MIN_REUSE_SCORE = 0.7
 """Score from which a span may be bound to a second parameter of one call."""
 _NAMES = word_set("place person organization query entity symbol country")
+"""Kinds of parameters that take a name."""
 AvoidedValues = frozenset[tuple[str, str]]
-"""Parameters and values, as text, that must not be bound."""
+"""Pairs of parameter and value, as text, that must not be bound."""
 
 _PLACE_WORDS = word_set("city town destination place country address")
-"""Words in the description of a query that wants a place's name, not a sentence."""
+"""Words in the description of a query that takes a place's name rather than a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotChoice:
-    """A possible value for one parameter, with its origin; ``span`` is set if it comes from the request."""
+    """A possible value for one parameter."""
 
     parameter: Parameter
     score: float
+    """How well the value fits; comparable across the parameters of a call."""
     value: JsonValue
     binding: Binding
+    """The origin of the value."""
     span: Span | None = None
+    """The span of the request that it was read from; None if it comes from elsewhere."""
 
 
 def bind(question: ArgumentsQuestion, today: date | None = None, avoided: AvoidedValues = frozenset()) -> CallArguments:
-    """Bind the arguments of one call, with the origin of each value.
+    """Bind the arguments of one call, each with its origin.
 
-    Every parameter collects candidates from the request (typed spans) and from earlier results (coupled fields). The
-    strongest pair of parameter and value is bound first; a span is bound to a second parameter only if nothing else
-    is left for it. Required parameters then fall back on their defaults.
+    Candidates for each parameter come from the request (typed spans) and from earlier results (coupled fields). The
+    strongest pair of parameter and value is bound first. A span is bound to a second parameter only if nothing else is
+    left for it. Required parameters without a candidate fall back on their defaults.
 
-    ``today``: what relative dates count from, the local date by default. ``avoided``: values of the request that
-    failed; what else is named, however weakly, is taken instead.
+    Args:
+        question: the tool, the request and the earlier results.
+        today: the day that relative dates count from; by default the local date.
+        avoided: values of the request that failed; for their parameters weaker values count as well.
     """
     needs = {parameter.name: derive_need(parameter) for parameter in question.tool.parameters}
     choices = _collect_choices(question, needs, today or current_day(), avoided)
@@ -72,7 +79,7 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoided: Avoide
 
 
 def _drop_unrelated_defaults(question: ArgumentsQuestion, arguments: CallArguments) -> CallArguments:
-    """Drop defaults of parameters for which the request names something else."""
+    """Drop the defaults of parameters for which the request names something else; they count as missing."""
     defaulted = find_defaulted_inputs(question.tool, question.request, arguments.values, arguments.provenance)
     values = {name: value for name, value in arguments.values.items() if name not in defaulted}
     bindings = tuple(binding for binding in arguments.provenance if binding.parameter not in defaulted)
@@ -81,9 +88,9 @@ def _drop_unrelated_defaults(question: ArgumentsQuestion, arguments: CallArgumen
 
 
 def check_fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date | None = None) -> InputCoverage:
-    """Check which required parameters nothing could fill yet, and which steps of the path feed the tool.
+    """Find the required parameters that nothing could fill, and the steps of the path that feed the others.
 
-    Feeds are judged by the documents of the tools.
+    Responses are not known yet: feeds are judged by the tools' documents.
     """
     day = today or current_day()
     missing: list[str] = []
@@ -104,9 +111,9 @@ def check_fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: 
 
 
 def may_mean_another(tool: ToolDoc, parameter: str) -> bool:
-    """Return whether a parameter wants a name, of which a request may hold several.
+    """Return whether a parameter takes a name that may be exchanged for another name of the request.
 
-    A person in whose name a change is made is never exchanged.
+    The person in whose name a change is made is never exchanged.
     """
     kinds = _NAMES if tool.safe else _NAMES - {"person"}
     return any(derive_need(own).kind in kinds for own in tool.parameters if own.name == parameter)
@@ -115,9 +122,9 @@ def may_mean_another(tool: ToolDoc, parameter: str) -> bool:
 def assign_from_request(
     tool: ToolDoc, request: str, today: date, min_optional_score: float = MIN_OPTIONAL_SCORE
 ) -> dict[str, SlotChoice]:
-    """Assign the values of the request alone to a tool's parameters.
+    """Assign values of the request alone to a tool's parameters.
 
-    ``min_optional_score``: how well a value must fit an optional parameter.
+    ``min_optional_score``: the score that a value needs for an optional parameter.
     """
     needs = {parameter.name: derive_need(parameter) for parameter in tool.parameters}
     required_needs = {name: replace(need, required=True) for name, need in needs.items()}
@@ -153,7 +160,7 @@ def find_used_spans(tool: ToolDoc, request: str) -> tuple[Span, ...]:
 def _collect_choices(
     question: ArgumentsQuestion, needs: Mapping[str, ParameterNeed], today: date, avoided_values: AvoidedValues
 ) -> list[SlotChoice]:
-    """Collect the possible values of all parameters, from the request and earlier results, strongest first."""
+    """Collect the possible values of all parameters from the request and earlier results, strongest first."""
     choices: list[SlotChoice] = []
     avoided_names = {name for name, _ in avoided_values}
     for parameter in question.tool.parameters:
@@ -173,7 +180,11 @@ def _collect_choices(
 
 
 def _assign(choices: Sequence[SlotChoice], needs: Mapping[str, ParameterNeed]) -> dict[str, SlotChoice]:
-    """Assign each parameter its strongest value, so that a span serves one parameter if that is possible."""
+    """Assign each parameter its strongest value.
+
+    In a first round each span serves one parameter. In the second, required parameters that are still open may reuse a
+    span that fits them well.
+    """
     bound: dict[str, SlotChoice] = {}
     used: list[tuple[Span, ParameterNeed]] = []
     # First every span serves one parameter. Then required parameters may reuse a span that fits them well.
@@ -195,7 +206,7 @@ def _assign(choices: Sequence[SlotChoice], needs: Mapping[str, ParameterNeed]) -
 
 
 def _is_at_other_end(choice: SlotChoice, needs: Mapping[str, ParameterNeed], bound: Mapping[str, SlotChoice]) -> bool:
-    """Return whether the other end of a pair has the same value: nothing is converted from a unit to itself."""
+    """Return whether the other end of a pair has this value already: nothing is converted from a unit to itself."""
     need = needs[choice.parameter.name]
     return bool(need.role) and any(
         other.value == choice.value and needs[name].kind == need.kind and needs[name].role not in ("", need.role)
@@ -204,7 +215,7 @@ def _is_at_other_end(choice: SlotChoice, needs: Mapping[str, ParameterNeed], bou
 
 
 def _is_used(span: Span, need: ParameterNeed, used: Sequence[tuple[Span, ParameterNeed]]) -> bool:
-    """Return whether another parameter has the span; a pair of coordinates serves both of its halves."""
+    """Return whether another parameter has taken the span; a pair of coordinates serves both its halves."""
     halves = {"latitude", "longitude"}
     return any(
         span.overlaps(other) and not (span.kind == other.kind == "coordinates" and {need.kind, owner.kind} == halves)
@@ -216,7 +227,7 @@ def _find_fallback(parameter: Parameter, tool: ToolDoc, request: str) -> SlotCho
     """Find a required parameter's default, its only allowed value, or, for a free query, the request itself.
 
     Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance. For the
-    same reason no default fills a call that changes something: somebody else's appointment would be deleted.
+    same reason no default fills a call that changes something: it might delete somebody else's appointment.
     """
     if not parameter.required:
         return None

@@ -1,4 +1,4 @@
-"""Read values for a parameter from earlier responses: which field it is, and which item of a list."""
+"""Read values for a parameter from earlier responses: the field that fits, and the right item of a list."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,9 @@ from offline.nlp.superlatives import find_extreme, find_rank_criteria, resolve_o
 from offline.slots.span_readings import is_other_name
 
 _MAX_LEAVES = 20_000
+"""Scalars of a response that are read."""
 _NAMED_SCORE = 2.0
-"""Score of an item whose name stands in the request."""
+"""Score from which an item counts as named by the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,17 @@ class ResponseValue:
 
     value: JsonValue
     score: float
+    """Score of the coupling; later steps have a little more."""
     reference: str
-    """Step, counted from 1, and place in its response: ``2.items[0].lat``."""
+    """The step, counted from 1, and the place in its response: ``2.items[0].lat``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ParsedResponse:
+    """A response as fields and scalars."""
     fields: tuple[OutputField, ...]
     leaves: dict[str, list[tuple[str, JsonValue]]]
-    """Places and values by path."""
+    """Places and values of its scalars by path; a path has ``[]`` where a place has an index."""
 
 
 def find_response_values(
@@ -49,10 +52,10 @@ def find_response_values(
     request: str,
     earlier: Sequence[tuple[ToolDoc, StepResult]],
 ) -> list[ResponseValue]:
-    """Find the values of earlier responses that fit, best first.
+    """Find the values of earlier responses that fit a parameter, best first.
 
-    Later steps win ties, since they are nearer to the request's end. Of a list the item is taken whose texts the
-    request names best, else the first.
+    Later steps win ties, since they are nearer to the request's end; for the start of a pair, earlier ones do. Of a
+    list the item is taken that the request names best, else the one that it means by rank or ordinal, else the first.
     """
     values: list[ResponseValue] = []
     for number, (producer, result) in enumerate(earlier, start=1):
@@ -66,6 +69,7 @@ def find_response_values(
             list_words = _collect_list_words(coupling.field, producer)
             place_value = _select_item(leaves, response, request, need, list_words)
             if place_value is not None:
+                # Later steps win ties; for the start of a pair, earlier ones do.
                 score = coupling.score + (-0.01 if need.role == "from" else 0.01) * number
                 values.append(ResponseValue(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
     return sorted(values, key=lambda value: -value.score)
@@ -99,7 +103,7 @@ def _walk_leaves(value: JsonValue, path: str, place: str, depth: int) -> Iterato
 
 
 def _collect_list_words(field: OutputField, producer: ToolDoc) -> frozenset[str]:
-    """Collect the words that may refer to the list that a field is in."""
+    """Collect the words by which a request may refer to the list that holds a field."""
     return (
         frozenset((*split_words(field.path), *field.holder))
         | get_subject_words(producer.api)
@@ -114,9 +118,10 @@ def _select_item(
     need: ParameterNeed,
     list_words: frozenset[str],
 ) -> tuple[str, JsonValue] | None:
-    """Select the leaf of the item that the request names best, else means by place or rank, else the first.
+    """Select the scalar of the item that the request names best, else means by rank or ordinal, else the first.
 
-    None if no value fits.
+    Returns:
+        The place and the converted value; None if no value fits the parameter.
     """
     fitting = [(place, value) for place, raw in leaves if (value := _convert_value(raw, need)) is not None]
     if len(fitting) < 2:
@@ -131,7 +136,7 @@ def _select_item(
 
 
 def _select_by_rank(fitting: Sequence[tuple[str, JsonValue]], response: _ParsedResponse, request: str) -> int | None:
-    """Select the item with the most, or the least, of what the request's superlative measures."""
+    """Return the index of the item with the most, or the least, of what the request's superlative measures."""
     criteria = find_rank_criteria(request)
     if not criteria:
         return None
@@ -168,7 +173,7 @@ def _score_items(response: _ParsedResponse, request: str) -> dict[str, float]:
 
 
 def _convert_value(value: JsonValue, need: ParameterNeed) -> JsonValue:
-    """Convert a value to the parameter's type; None if it does not fit."""
+    """Convert a value to the parameter's type; None if it does not fit type, bounds or enum."""
     if isinstance(value, (dict, list)) or value is None:
         return None
     if need.enum and value not in need.enum:
@@ -195,5 +200,5 @@ def _convert_value(value: JsonValue, need: ParameterNeed) -> JsonValue:
 
 
 def find_input_feed(parameter: Parameter, need: ParameterNeed, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
-    """Find the step of the path that feeds a parameter best; of equals the last."""
+    """Find the step of the path that feeds a parameter best; the last of several that are equal."""
     return find_feed(parameter, tool, path, lambda field: not is_other_name(field, need, tool))

@@ -1,4 +1,4 @@
-"""Convert a span's value to the type and form that a parameter asks for."""
+"""Convert the value of a span to the type and format of a parameter."""
 
 import re
 from datetime import date
@@ -12,16 +12,20 @@ from offline.nlp.entities import Span
 from offline.nlp.gazetteer import COUNTRIES, CURRENCIES, LANGUAGES, UNITS, word_set
 
 _CURRENCY_CODE = re.compile(r"[A-Z]{3}")
+"""An ISO 4217 code."""
 _COUNTRY_CODE = re.compile(r"[A-Z]{2,3}")
+"""An ISO 3166-1 code of two or three letters."""
 _DATE_PARTS = {"year": 0, "month": 1, "day": 2}
+"""Place of each part in a date that is split over several parameters."""
 
 _NUMBERED = re.compile(r"[A-Z]{0,4}[-/]?\d{6,}")
+"""A serial number, such as a parcel's, which has the form of a name."""
 _NAMED_KINDS = word_set("query place person organization country")
-"""Kinds for which a serial number, such as a parcel's, is no value although it looks like a name."""
+"""Kinds of parameters for which a serial number is no value."""
 
 
 def convert_span(span: Span, need: ParameterNeed) -> JsonValue:
-    """Convert a span's value for a parameter; None if it does not fit the type, bounds, enum or form."""
+    """Convert a span to a value of the parameter; None if it does not fit the type, bounds, enum or format."""
     if need.enum:
         member = find_enum_member(span.value, need)
         return wrap_enum_value(find_enum_member(span.text, need) if member is None else member, need)
@@ -36,12 +40,16 @@ def convert_span(span: Span, need: ParameterNeed) -> JsonValue:
 
 
 def wrap_enum_value(value: JsonValue, need: ParameterNeed) -> JsonValue:
-    """Return an enum's value as a call takes it: for a list of items, a list of one."""
+    """Return a member of an enum as the call takes it: in a list if the parameter is an array."""
     return [value] if need.type == "array" and value is not None else value
 
 
 def _is_no_value(span: Span, need: ParameterNeed) -> bool:
-    """Return whether a span cannot be a value: words that name the parameter itself, or a title for an identifier."""
+    """Return whether a span cannot be a value of the parameter, although its kind fits.
+
+    Such spans are words of the parameter's own name, spelled numbers and titles for identifiers, serial numbers for
+    names, and names where a code is asked for.
+    """
     if span.kind == "name" and set(split_words(span.text)) <= set(need.words):
         return True
     if need.kind == "identifier" and span.kind == "number" and not span.text[:1].isdigit():
@@ -56,7 +64,7 @@ def _is_no_value(span: Span, need: ParameterNeed) -> bool:
 
 
 def find_enum_member(text: str, need: ParameterNeed) -> JsonValue:
-    """Find the enum's member that a text means: the same text, unit, currency, language or country."""
+    """Find the member of an enum that a text means: the same text, unit, currency, language or country."""
     canonical = _canonicalize(text)
     for value in need.enum:
         if isinstance(value, str) and (value.casefold() == text.casefold() or _canonicalize(value) == canonical):
@@ -67,6 +75,7 @@ def find_enum_member(text: str, need: ParameterNeed) -> JsonValue:
 
 
 def _canonicalize(text: str) -> str:
+    """Return a standard form of a text, equal for synonyms of one unit, currency, language or country."""
     lowered = text.strip().lower().replace("_", " ")
     singular_text = " ".join(singularize(word) for word in lowered.split(" "))
     for table in (UNITS, CURRENCIES, LANGUAGES, COUNTRIES):
@@ -76,7 +85,7 @@ def _canonicalize(text: str) -> str:
 
 
 def _render_text(span: Span, need: ParameterNeed) -> str | None:
-    """Render a span's value as text in the parameter's form; None if there is none."""
+    """Return a span's value as text in the parameter's format."""
     match span.kind:
         case "coordinates":
             latitude, longitude = span.value.split(",")
@@ -109,6 +118,7 @@ def _render_text(span: Span, need: ParameterNeed) -> str | None:
 
 
 def _is_code(need: ParameterNeed) -> bool:
+    """Return whether a parameter takes a code rather than a name."""
     return (
         "code" in need.words
         or bool(need.description_words & {"code", "iso", "alpha"})
@@ -117,13 +127,14 @@ def _is_code(need: ParameterNeed) -> bool:
 
 
 def _format_hour(text: str, need: ParameterNeed) -> str:
-    """Format an hour for a parameter: as a number of hours, or as the clock's time."""
+    """Format a time of day as a parameter asks: as a whole number of hours, or as ``HH:MM``."""
     if need.type in ("number", "integer"):
         return str(int(format_clock(text).partition(":")[0]))
     return format_clock(text)
 
 
 def _format_day(day: date, need: ParameterNeed, hour: str = "") -> str:
+    """Format a day as a parameter asks: as the year, month or day alone, or as a date."""
     if len(need.words) == 1 and need.words[0] in _DATE_PARTS and need.type in ("number", "integer"):
         return str((day.year, day.month, day.day)[_DATE_PARTS[need.words[0]]])
     if need.kind == "year":
@@ -132,7 +143,7 @@ def _format_day(day: date, need: ParameterNeed, hour: str = "") -> str:
 
 
 def _parse_number(text: str, need: ParameterNeed) -> JsonValue:
-    """Parse a number within the parameter's type and bounds; None if it does not fit."""
+    """Parse a number; None if it does not fit the parameter's type and bounds."""
     try:
         number = float(text)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Read which values a request offers for a parameter, and how strongly.
+"""Read the values that a request offers for a parameter, convert them to its type and format, and score them.
 
-Some parameters of calls that change something take their values from the request alone.
+For calls that change something, some parameters take their values from the request alone.
 """
 
 import re
@@ -28,31 +28,35 @@ from offline.slots.span_scoring import (
 )
 
 MIN_SCORE = 0.5
-"""Score below which a span is no value for a required parameter."""
+"""Score that a span needs for a required parameter."""
 
 _MIN_ONLY_NUMBER = 0.3
+"""Score that a request's only number needs to be read for a required parameter."""
 _MIN_ONLY_NAME = 0.4
+"""Score that a request's only name needs to be read for a required parameter."""
 _NAME_KINDS = word_set("organization person place query entity")
+"""Kinds of parameters that take a name."""
 
 MIN_OPTIONAL_SCORE = 0.8
-"""Score from which a span is good enough for an optional parameter, which nobody asked to be filled."""
+"""Score that a span needs for an optional parameter, which nobody asked to be filled."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpanReading:
-    """A value for a parameter with its score in [0, 1], and the span it was read from."""
+    """A span read as a value for a parameter."""
 
     value: JsonValue
     score: float
+    """How well the span fits, in [0, 1]."""
     span: Span
 
 
 def rank_readings(
     need: ParameterNeed, spans: tuple[Span, ...], request: str, *, lenient: bool = False
 ) -> list[SpanReading]:
-    """Rank the readings that reach the minimum score for this need, best first, then by place.
+    """Rank the readings that score high enough for a need: best first, then in the order of the request.
 
-    ``lenient``: the best readings failed, and weaker ones count as well.
+    ``lenient``: weaker readings count as well, since the best have failed.
     """
     floor = _MIN_ONLY_NAME / 2 if lenient else MIN_SCORE if need.required else MIN_OPTIONAL_SCORE
     candidates = list(_read_enum_members(need, spans, request) if need.enum else _read_typed_spans(need, spans))
@@ -63,7 +67,7 @@ def rank_readings(
 
 
 def _read_only_name(need: ParameterNeed, candidates: list[SpanReading], spans: tuple[Span, ...]) -> list[SpanReading]:
-    """Read the only thing that a request names, for a required parameter that wants a name."""
+    """Read the only thing that a request names, or its only number, for a required parameter that nothing else fits."""
     names = [span for span in spans if span.kind in ("name", "quoted")]
     if need.kind in ("amount", "number") and need.required:
         return _read_only_number(candidates, spans)
@@ -74,7 +78,7 @@ def _read_only_name(need: ParameterNeed, candidates: list[SpanReading], spans: t
 
 
 def _read_only_number(candidates: list[SpanReading], spans: tuple[Span, ...]) -> list[SpanReading]:
-    """Read the only number of a request that is no year, no measure and no part of anything else."""
+    """Read the only number of a request that is no year, has no unit and is no part of another value."""
     plain_numbers = [
         span for span in spans if span.kind == "number" and not span.unit and not YEAR.fullmatch(span.value)
     ]
@@ -97,7 +101,7 @@ def _read_only_number(candidates: list[SpanReading], spans: tuple[Span, ...]) ->
 
 
 def _read_enum_members(need: ParameterNeed, spans: tuple[Span, ...], request: str) -> Iterator[SpanReading]:
-    """Read the members of the enum that the request names."""
+    """Yield the members of the enum that the request names, by a synonym or in its own words."""
     for span in spans:
         value = find_enum_member(span.value, need)
         if value is not None:
@@ -113,7 +117,7 @@ def _read_enum_members(need: ParameterNeed, spans: tuple[Span, ...], request: st
 
 
 def _read_typed_spans(need: ParameterNeed, spans: tuple[Span, ...]) -> Iterator[SpanReading]:
-    """Read spans of kinds that fit the need, scored by kind and by the words around them."""
+    """Yield the spans whose kind fits the need, scored by kind and by the words around them."""
     kind_scores = KIND_SCORES[need.kind]
     currency_places = frozenset((span.start, span.end) for span in spans if span.kind == "currency")
     for span in spans:
@@ -131,38 +135,40 @@ def _read_typed_spans(need: ParameterNeed, spans: tuple[Span, ...]) -> Iterator[
 
 
 def get_today() -> date:
-    """Return the local date, from which relative dates count."""
+    """Return the local date, which relative dates count from."""
     return datetime.now().astimezone().date()
 
 
 def find_readings(need: ParameterNeed, request: str, day: date, *, lenient: bool = False) -> tuple[SpanReading, ...]:
-    """Find the readings of a need, best first; ``lenient``: the best ones failed."""
+    """Return the readings for a need, best first; ``lenient``: with weaker ones, since the best have failed."""
     return () if need.kind in UNFILLED_KINDS else _find_cached_readings(need, request, day, lenient)
 
 
 @lru_cache(maxsize=16_384)
 def _find_cached_readings(need: ParameterNeed, request: str, day: date, lenient: bool) -> tuple[SpanReading, ...]:
-    """Find readings with a cache: each node of a search asks again, for every candidate."""
+    """Find readings through a cache: each node of a search asks again for every candidate."""
     return tuple(rank_readings(need, find_spans(request, day), request, lenient=lenient))
 
 
 _DECIDED_KINDS = frozenset({"date", "time", "year", "number"})
+"""Kinds of values that only the user may decide for a change."""
 _NAME_FORMS = word_set("name full first last given family middle display user nick")
 """Words for the form of a name, which do not say whose name it is."""
 
 
 def is_user_decision(need: ParameterNeed, tool: ToolDoc, *, is_stated: bool) -> bool:
-    """Return whether no earlier response may fill a parameter of a call that changes something.
+    """Return whether a parameter of a call that changes something must not be filled from an earlier response.
 
-    ``is_stated``: the request has a value for it. A person that the request names is the one that is meant.
+    ``is_stated``: the request has a value for it. A person that the request names is the one who is meant.
     """
     return not tool.safe and (need.kind in _DECIDED_KINDS or (is_stated and need.kind == "person"))
 
 
 def is_other_name(field: str, need: ParameterNeed, tool: ToolDoc) -> bool:
-    """Return whether a field holds the name of something other than a person: ``room_name``.
+    """Return whether a field holds the name of something other than a person, such as ``room_name``.
 
-    It matters for a parameter that takes the person in whose name a change is made.
+    It must not fill a parameter for the person in whose name a change is made; for all other parameters the result is
+    False.
     """
     if tool.safe or need.kind != "person":
         return False

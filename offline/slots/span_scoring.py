@@ -1,4 +1,7 @@
-"""Score what the words around a span say for or against it as a value of a parameter; most scores are in [0, 1], exclusions below 0."""
+"""Score a span as the value of a parameter by its kind, its form and the words around it.
+
+The scores are added up: positive ones speak for the span, negative ones against it.
+"""
 
 import re
 from collections.abc import Mapping
@@ -31,7 +34,7 @@ KIND_SCORES: Mapping[NeedKind, Mapping[SpanKind, float]] = {
     "amount": {"number": 0.45}, "number": {"number": 0.35}, "boolean": {}, "query": {"quoted": 0.9, "name": 0.68},
     "text": {"quoted": 0.92}, "entity": {"quoted": 0.75, "name": 0.52, "code": 0.4, "number": 0.42},
 }  # fmt: skip
-"""How well a span's kind alone fits a need, in [0, 1]; words around the span change it."""
+"""How well the kind of a span alone fits each kind of need, in [0, 1]."""
 
 YEAR = re.compile(r"(1[89]|20)\d\d")
 _LENGTHS = word_set("kilometer meter mile foot centimeter inch")
@@ -42,18 +45,21 @@ _DIMENSIONS = {
     "percent": frozenset({"%"}), "rate": frozenset({"%"}), "year": frozenset({"year"}), "month": frozenset({"month"}),
     "hour": frozenset({"hour"}), "minute": frozenset({"minute"}),
 }  # fmt: skip
+"""Units that fit a word of a parameter's name."""
 _AMOUNT_WORDS = frozenset({"amount", "value", "quantity"})
 _COUNT_WORDS = word_set("limit count size quantity result top maximum amount number")
 _QUALIFIERS = word_set("id name code from to start end number value query q key type in of")
+"""Words of parameter names that do not say what the value is of."""
 _CONVERTED_KINDS = frozenset({"currency", "unit", "language"})
-"""Kinds of things that are converted: ``10 miles in [kilometres]``."""
+"""Kinds of things that are converted, where *in* means the target: ``10 miles in [kilometres]``."""
 _TOWNS = frozenset({"city", "town"})
 _SMALL_WORDS = word_set("and or in to for of on at by with")
 _STATED_BY_NAME = word_set("amount number identifier entity year latitude longitude")
+"""Kinds of values that are stated next to their parameter's name: ``limit 5``, ``person 17``."""
 
 
 def score_adjacent_words(need: ParameterNeed, span: Span) -> float:
-    """Score the parameter's own words next to the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
+    """Score words of the parameter's name next to the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
     if "name" in need.words and span.before[-4:] in BOOKED_CUES:
         return 0.5
     if need.kind == "query" and span.text[:1].isupper() and span.cue == "of":
@@ -76,7 +82,7 @@ def score_adjacent_words(need: ParameterNeed, span: Span) -> float:
 
 
 def score_role(need: ParameterNeed, span: Span) -> float:
-    """Score ``from`` and ``to`` in the request against the parameter's role."""
+    """Score *from* and *to* before the span against the parameter's role in a pair."""
     if not need.role:
         return 0.0
     side = "from" if span.cue in FROM_CUES else "to" if span.cue in TO_CUES else ""
@@ -90,7 +96,7 @@ def score_role(need: ParameterNeed, span: Span) -> float:
 
 
 def score_context(need: ParameterNeed, span: Span) -> float:
-    """Score what else the surrounding words say about a span, by the kind of need."""
+    """Score what else the words around a span say, by the kind of need."""
     cue, has_naming_cue = span.cue, span.cue in NAMING_CUES
     match need.kind:
         case "amount" | "number":
@@ -120,6 +126,7 @@ def score_context(need: ParameterNeed, span: Span) -> float:
 
 
 def _score_place_context(need: ParameterNeed, span: Span) -> float:
+    """Score a name as a place by the preposition before it; digits speak against it."""
     if any(character.isdigit() for character in span.text):
         return -0.4  # an order's number is no town
     if span.cue == "at" and span.after[:1] == ("in",) and _TOWNS & set(need.words):
@@ -128,14 +135,14 @@ def _score_place_context(need: ParameterNeed, span: Span) -> float:
 
 
 def _score_day_context(need: ParameterNeed, span: Span) -> float:
-    """Score a day for a time and a time for a day, where a parameter wants both in one."""
+    """Score a day or a time for a parameter that wants both in one value."""
     if KIND_SCORES[need.kind][span.kind] > 0.0 or not is_date_time(described=need.format_text, example=need.example):
         return 0.0
     return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0)
 
 
 def _score_number_context(need: ParameterNeed, span: Span) -> float:
-    """Score a number by its unit against the parameter's dimension; years and other units count against it."""
+    """Score a number by whether its unit fits the parameter; years and other units speak against it."""
     need_words = set(need.words)
     if any(span.unit in _DIMENSIONS.get(word, frozenset[str]()) for word in need_words):
         return 0.5
@@ -150,7 +157,7 @@ def _score_number_context(need: ParameterNeed, span: Span) -> float:
 
 
 def score_likeness(example: str, text: str) -> float:
-    """Score whether letters and digits follow the example's pattern: ``tt0111161`` for ``tt1375666``."""
+    """Score whether a text has the pattern of the example in letters and digits: ``tt0111161`` like ``tt1375666``."""
     if not any(character.isdigit() for character in example):
         return 0.0
     bare_text = text.lstrip("#")
@@ -160,6 +167,7 @@ def score_likeness(example: str, text: str) -> float:
 
 
 def _get_pattern(text: str) -> str:
+    """Replace each run of letters of one case, and of digits, by a single character."""
     return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", text)))
 
 
@@ -168,6 +176,7 @@ _NAMED_KINDS = frozenset({"place", "person", "organization", "country"})
 _TARGET_STATE = re.compile(
     r"\W*(?:please\s+)?(?:mark|set|flag|put|move|change)\b.*\b(?:as|to)\s+$", re.IGNORECASE | re.DOTALL
 )
+"""An order to change the state of something, up to the new state."""
 
 
 def is_organization(span: Span) -> bool:
@@ -176,12 +185,12 @@ def is_organization(span: Span) -> bool:
 
 
 def is_target_state(request: str, start: int) -> bool:
-    """Return whether the text from here is what a thing is to become: ``mark the task as [done]``."""
+    """Return whether the text from ``start`` is the state that a thing is to have: ``mark the task as [done]``."""
     return _TARGET_STATE.match(request[:start]) is not None
 
 
 def is_person_name(span: Span) -> bool:
-    """Return whether a name is formed like most people's names: two or three capitalised words."""
+    """Return whether a name has the form of most people's names: two or three capitalised words."""
     parts = span.text.split()
     return (
         span.kind == "name"
@@ -192,10 +201,10 @@ def is_person_name(span: Span) -> bool:
 
 
 def score_form(need: ParameterNeed, span: Span, currency_places: frozenset[tuple[int, int]]) -> float:
-    """Score the form of a span: for names of people and organisations, or against it.
+    """Score the form of a span: as a title, a person's name or an organisation.
 
-    ``currency_places``: places of spans that are currencies. A single capitalised word that opens the request may owe
-    its capital to that.
+    ``currency_places``: start and end of the spans that are currencies. A capitalised word that opens the request loses
+    a little, since it may owe its capital to that.
     """
     score = _score_title_word(need, span)
     if span.kind == "name":
@@ -208,7 +217,7 @@ def score_form(need: ParameterNeed, span: Span, currency_places: frozenset[tuple
 
 
 def _score_title_word(need: ParameterNeed, span: Span) -> float:
-    """Score the word before a name that says what it names: a book has a title, and is not a person."""
+    """Score a word for a titled thing before a name: what follows "book" is a title, and no person."""
     if span.kind not in ("name", "quoted") or span.cue not in TITLED:
         return 0.0
     if need.kind in ("person", "place", "organization", "country"):
@@ -217,6 +226,7 @@ def _score_title_word(need: ParameterNeed, span: Span) -> float:
 
 
 def _score_name_type(need: ParameterNeed, span: Span) -> float:
+    """Score a name that looks like a person's or an organisation's."""
     if is_organization(span):
         return {"organization": 0.3, "person": -0.4, "place": -0.2}.get(need.kind, 0.0)
     if is_person_name(span):
