@@ -40,6 +40,7 @@ class ResponseValue:
 @dataclass(frozen=True, slots=True)
 class _ParsedResponse:
     """A response as fields and scalars."""
+
     fields: tuple[OutputField, ...]
     leaves: dict[str, list[tuple[str, JsonValue]]]
     """Places and values of its scalars by path; a path has ``[]`` where a place has an index."""
