@@ -83,7 +83,7 @@ async def deps(
         reader=EnglishReader(),
         sandbox=sandbox(),
     )
-    return change_deps(made, approves=approves)
+    return change_deps(made, plan_approver=approves)
 
 
 def paths(records: Sequence[EventRecord]) -> list[tuple[str, ...]]:

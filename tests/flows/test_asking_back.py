@@ -116,7 +116,7 @@ class Paris:
 async def test_what_was_answered_is_known_to_a_text_that_is_written_anew(tmp_path: Path) -> None:
     wrong = code('city = await ask("Which place?")', "(await search_places(city=city))['none']")
     async with world(tmp_path, calls(), wrong, RIGHT) as made:
-        made.deps = change_deps(made.deps, asker=Paris())
+        made.deps = change_deps(made.deps, channel=Paris())
         records = await made.told("What is the weather forecast?")
     assert end(records).outcome == "answered"
     assert "Which place? -> Paris" in str(made.server.requests[1].messages[-1]["content"])

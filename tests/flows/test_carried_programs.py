@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent.programs.function_names import RESERVED_NAMES
-from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, ProgramEnded, ProgramFailed, ProgramStarted
+from domain.event import CallStarted, EventRecord, ProgramEnded, ProgramFailed, ProgramStarted
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from tests.flows.test_given_plans import REQUEST, TWO_BOOKS, WEATHER, Unasked, deps, results, weather
+from tests.flows.test_given_plans import REQUEST, TWO_BOOKS, Unasked, deps, results, weather
 from tests.flows.test_resuming import course, ended, told
 from tests.flows.test_resuming import made as calls_told
 from tests.support.small_world import FORECAST, REMOVE, TOOLS, ScriptedExecutor, ok
@@ -138,27 +138,3 @@ async def test_values_that_are_open_stand_alone(tmp_path: Path) -> None:
         records = await told("Find Dune", await deps(tmp_path, executor, plan(text)))
         assert ended(records).outcome in ("gave_up", "answered")
         assert all("fill" not in str(arguments) for _, arguments in executor.made)
-
-
-async def test_a_plan_that_was_begun_by_steps_is_gone_on_with_by_steps(tmp_path: Path) -> None:
-    """Events as the version before told them: its calls have no place in a text."""
-    whole = await told(REQUEST, await deps(tmp_path, weather(), WEATHER))
-
-    def as_steps(record: EventRecord) -> EventRecord:
-        event = record.event
-        site = {"site": ""} if isinstance(event, CallStarted | CallFinished) else {}
-        return record.model_copy(update={"event": event.model_copy(update=site)})
-
-    told_then = [as_steps(r) for r in whole if not isinstance(r.event, ProgramStarted | ProgramEnded)]
-    told_then = [record.model_copy(update={"seq": at}) for at, record in enumerate(told_then, start=1)]
-    calls = [at for at, record in enumerate(told_then) if isinstance(record.event, CallFinished)]
-    for cut, left in ((calls[0] + 1, ["get_daily_forecast"]), (calls[1] + 1, [])):
-        executor = weather()
-        records = await told(REQUEST, await deps(tmp_path, executor, WEATHER), past=told_then[:cut])
-        assert [api for api, _ in executor.made] == left
-        assert not any(isinstance(record.event, ProgramStarted) for record in records)
-        assert ended(records).outcome == "answered"
-    planned = next(at for at, record in enumerate(told_then) if isinstance(record.event, PlanReady))
-    records = await told(REQUEST, await deps(tmp_path, weather(), WEATHER), past=told_then[: planned + 1])
-    assert any(isinstance(record.event, ProgramStarted) for record in records), "no call was made: it becomes a program"
-    assert ended(records).outcome == "answered"

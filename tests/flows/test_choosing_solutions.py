@@ -243,7 +243,7 @@ async def test_a_program_that_is_to_be_approved_first_is_shown_after_the_choice(
         return question.program
 
     async with choosing(tmp_path, calls(), RIGHT) as (made, _):
-        made.deps = change_deps(made.deps, approves=approves)
+        made.deps = change_deps(made.deps, plan_approver=approves)
         records = await made.told(WEATHER)
     (asked,) = shown
     assert DAYS in asked.program.program.text

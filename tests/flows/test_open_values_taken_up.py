@@ -40,7 +40,7 @@ def shelf(title: str) -> ScriptedExecutor:
 async def test_a_plan_whose_open_value_was_asked_goes_on_after_each_of_its_events(tmp_path: Path) -> None:
     """What it searches answers something else by then: what was read before stands, and nothing is read twice."""
     user = Says("Dune")
-    whole = await told("Tidy up", await deps(tmp_path, shelf("Dune"), PLAN, asker=user, policy=Silent()))
+    whole = await told("Tidy up", await deps(tmp_path, shelf("Dune"), PLAN, channel=user, policy=Silent()))
     assert (ended(whole).outcome, user.asked) == ("answered", 1)
     asked = next(at for at, one in enumerate(whole, start=1) if isinstance(one.event, QuestionAnswered))
     read = next(at for at, one in enumerate(whole, start=1) if isinstance(one.event, CallFinished))
@@ -48,7 +48,7 @@ async def test_a_plan_whose_open_value_was_asked_goes_on_after_each_of_its_event
     for cut in range(asked, len(whole)):
         again, executor = Says("Dune"), shelf("Emma" if cut >= read else "Dune")
         rest = await told(
-            "Tidy up", await deps(tmp_path, executor, PLAN, asker=again, policy=Silent()), past=whole[:cut]
+            "Tidy up", await deps(tmp_path, executor, PLAN, channel=again, policy=Silent()), past=whole[:cut]
         )
         assert again.asked == 0, cut
         assert [api for api, _ in executor.made].count("search_places") == (cut < read), cut

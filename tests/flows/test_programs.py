@@ -341,7 +341,7 @@ async def test_a_program_that_is_to_be_approved_first_is_shown_and_run(tmp_path:
         return question.program
 
     async with world(tmp_path, executor := calls(), RIGHT) as made:
-        made.deps = change_deps(made.deps, approves=approves)
+        made.deps = change_deps(made.deps, plan_approver=approves)
         records = await made.told(WEATHER)
     assert (end(records).outcome, made.written, len(asked)) == ("answered", 1, 1)
     assert (asked[0].subtask, asked[0].cell, len(executor.made)) == (1, 1, 2)

@@ -25,7 +25,7 @@ class Answers:
 async def test_what_a_user_answers_in_their_own_words_goes_back_to_the_author(tmp_path: Path) -> None:
     asks = 'city = await ask("Which city?", choices=["Rome", "Oslo"])\nplace = (await search_places(city=city))["results"][0]'
     async with world(tmp_path, executor := calls(), code(asks, DAYS, SAID), RIGHT) as made:
-        made.deps = change_deps(made.deps, asker=(user := Answers("The one in France, Paris.")))
+        made.deps = change_deps(made.deps, channel=(user := Answers("The one in France, Paris.")))
         records = await made.told("What is the weather forecast there?")
     assert (user.asked, end(records).outcome) == (1, "answered")
     assert len(executor.made) == 2
@@ -38,6 +38,6 @@ async def test_what_a_user_answers_in_their_own_words_goes_back_to_the_author(tm
 async def test_a_choice_is_gone_on_with_at_once(tmp_path: Path) -> None:
     asks = 'city = await ask("Which city?", choices=["Paris", "Oslo"])\nplace = (await search_places(city=city))["results"][0]'
     async with world(tmp_path, calls(), code(asks, DAYS, SAID)) as made:
-        made.deps = change_deps(made.deps, asker=Answers("Paris"))
+        made.deps = change_deps(made.deps, channel=Answers("Paris"))
         records = await made.told("What is the weather forecast there?")
     assert (end(records).outcome, made.brain.asked) == ("answered", ["program"])

@@ -31,7 +31,7 @@ def executor() -> ScriptedExecutor:
 
 
 def asking(made: World, user: Decides) -> World:
-    return replace(made, deps=change_deps(made.deps, approves=user))
+    return replace(made, deps=change_deps(made.deps, plan_approver=user))
 
 
 async def test_one_answer_is_for_one_plan(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy, 
         await finder(folder),
         policy,
         executor,
-        at_once=at_once,
+        max_parallel_subtasks=at_once,
         approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )

@@ -100,7 +100,7 @@ async def test_a_request_is_split_searched_judged_and_then_called_step_by_step(t
 
     split: Line = {"reason": "two categories", "subtasks": parts}
     async with thesis(tmp_path, executor, decompose=[split], choose=[choose], arguments=[fill]) as made:
-        made.deps = change_deps(made.deps, at_once=1)
+        made.deps = change_deps(made.deps, max_parallel_subtasks=1)
         records = await made.told(BOTH)
         (question,) = asked_for(made, "You split a request")
     assert end(records).outcome == "answered"
@@ -144,7 +144,7 @@ async def test_the_heaviest_edges_are_shown_with_weight_and_availability_one_ste
     both: Line = lambda request: {**advance_to("search_places")(request), "then": [2, 3], "done": True}  # noqa: E731
     script: list[Line] = [both, advance_to("get_daily_forecast"), move("finish", "all is served")]
     async with thesis(tmp_path, calls(), choose=script) as made:
-        made.deps = change_deps(made.deps, walk=replace(made.deps.planning.walk_settings, several_steps=True))
+        made.deps = change_deps(made.deps, walk_settings=replace(made.deps.planning.walk_settings, several_steps=True))
         records = await made.told(WEATHER)
         prompts = choices(made)
     assert end(records).outcome == "answered"
