@@ -48,6 +48,8 @@ from domain.plan import StepResult
 from domain.source_text import try_parse_source
 from domain.tool import ToolDoc, split_tool_id
 
+_log = logging.getLogger(__name__)
+
 _NEAREST_TOOLS = 60
 """Number of tools nearest to a request whose categories are offered for the decomposition."""
 _MAX_CATEGORIES = 30
@@ -87,9 +89,6 @@ async def find_tool_categories(request: str, search: ToolFinder) -> tuple[str, .
     return tuple(dict.fromkeys(split_tool_id(tool)[0] for tool in nearest))[:_MAX_CATEGORIES]
 
 
-__all__ = ["RunDeps", "run"]
-
-_log = logging.getLogger(__name__)
 _MAX_UNUSED_VALUES = 5
 """Limit of unused values that the answer lists."""
 _NO_TOOLS_MESSAGE = "There are no tools yet, so nothing can be called: an author adds an API on the page under Sources, or a document is built into the store"

@@ -8,7 +8,7 @@ from statistics import mean, median
 from typing import Any, Protocol
 
 from agent.budget import Budget
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from domain.usage import Usage
 from evaluation.clarification import compute_clarification_figures
 from evaluation.correctness import AnswerVerdict

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from agent.budget import Budget
 from agent.execution.executor import CallResult, Executor
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from domain.event import Event
 from domain.model import JsonObject
 from domain.tool import ToolDoc

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from agent.budget import Budget
 from agent.conversation import MAX_EARLIER_RUNS, EarlierRun, build_earlier_run
 from agent.execution.provenance import RunStatements
-from agent.run import RunDeps, run
-from agent.run_context import RunUser
+from agent.run import run
+from agent.run_context import RunDeps, RunUser
 from domain.event import CallFinished, Event, EventRecord
 from domain.plan import StepResult
 from evaluation.clarification import ClarificationQuestion, SimulatedUser

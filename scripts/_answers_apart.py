@@ -17,7 +17,7 @@ from rich.progress import Progress
 from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import Executor
 from agent.programs.program_types import ProgramForm
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from domain.errors import UsageError
 from domain.event import Event
 from evaluation.answers import AnswerEvaluation, report

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from agent.execution.approval import AllowChangesApprover
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from domain.errors import UnavailableError, UsageError
 from evaluation.answers import evaluate_answers, report
 from evaluation.evaluation_cases import EvaluationCase

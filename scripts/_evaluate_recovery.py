@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.execution.approval import AllowChangesApprover
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from domain.errors import UsageError
 from evaluation.answers import ResettableServices, evaluate_answers
 from evaluation.correctness import AnswerVerdict

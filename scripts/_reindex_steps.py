@@ -37,8 +37,9 @@ def take(step: Step, store: Path | None, to: str, queries: Path | None, *, as_js
 
 async def _take(step: Step, store: Path | None, to: str, queries: Path | None) -> "JsonObject":
     from wiring.container import load_settings, open_container
-    from wiring.encoder_change import EncoderChange, recompute_links
+    from wiring.encoder_change import EncoderChange
     from wiring.encoders import parse_choice
+    from wiring.links import link_fully
 
     settings = load_settings()
     given = _given(queries)
@@ -52,7 +53,7 @@ async def _take(step: Step, store: Path | None, to: str, queries: Path | None) -
             return await _compare(container, given)
         if step in ("switch", "back"):
             now = await (change.switch() if step == "switch" else change.switch_back())
-            await recompute_links(container)
+            await link_fully(container)
             _say(f"searches go by {now.identity}; the former vectors are kept until --step drop")
             return now.model_dump(mode="json")
         gone = await (change.discard() if step == "discard" else change.drop_former())

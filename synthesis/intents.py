@@ -108,6 +108,22 @@ class Intent:
         """True if the last tool is called for each item of a list."""
         return "each" in self.item_modes
 
+    @property
+    def has_several_values(self) -> bool:
+        """True if the answer is a list: of several calls, or of one response."""
+        return self.is_fan_out or "[]" in self._output_path
+
+    @property
+    def is_about_sources(self) -> bool:
+        """True if the question is about the things that the last tool is called for, rather than items of its response."""
+        path = self._output_path
+        return self.is_fan_out and ("[]" not in path or (self.kind == "where" and path.endswith("[]")))
+
+    @property
+    def _output_path(self) -> str:
+        """Path of the asked field in the last response."""
+        return self.query_path.resolve_lookup_path(len(self.query_path.walk.tools) - 1, self.query_path.output)
+
 
 def get_first_item_path(path: str) -> str:
     """Return the part of a path within an item of its outermost list; the path itself without a list."""

@@ -84,7 +84,7 @@ def _render_what_questions(
     intent: Intent, plain: _QuestionParts, described: _QuestionParts, bare: _QuestionParts
 ) -> tuple[str, ...]:
     """Render the questions for a value, for all values, or for the first one."""
-    is_plural = intent.kind == "all" and _is_plural(intent)
+    is_plural = intent.kind == "all" and intent.has_several_values
     first = "first " if intent.kind == "first" else ""
 
     def render_requested(parts: _QuestionParts) -> str:
@@ -184,13 +184,6 @@ def _render_choice_questions(
     )
 
 
-def _is_plural(intent: Intent) -> bool:
-    query_path = intent.query_path
-    return intent.is_fan_out or "[]" in query_path.resolve_lookup_path(
-        len(query_path.walk.tools) - 1, query_path.output
-    )
-
-
 def _has_several_holders(intent: Intent) -> bool:
     """Return whether the field is asked for of several things, rather than being a list of one thing."""
     query_path = intent.query_path
@@ -247,7 +240,7 @@ def _build_parts(
         held_by = f"the {pluralize(holder) if '[]' in query_path.output[:-2] else holder}"
         held_by = held_by if last and holder and requested != holder else ""
         return _QuestionParts(requested, requested, _join_with_of("", held_by, *map(str, chain), subject))
-    is_about_sources = _is_about_sources(intent)
+    is_about_sources = intent.is_about_sources
     if is_about_sources and chain:
         return _QuestionParts(requested, chain[0].noun, _join_with_of("", *map(str, chain[1:]), subject))
     if not holder or not last or is_about_sources:
@@ -263,13 +256,6 @@ def _identifies_one_thing(query_path: QueryPath) -> bool:
     Otherwise the user states a property of all items of the first list.
     """
     return query_path.identifies_one_thing() or not _find_first_list(query_path)
-
-
-def _is_about_sources(intent: Intent) -> bool:
-    """Return whether the question is about the things that the last tool is called for."""
-    query_path = intent.query_path
-    path = query_path.resolve_lookup_path(len(query_path.walk.tools) - 1, query_path.output)
-    return intent.is_fan_out and ("[]" not in path or (intent.kind == "where" and path.endswith("[]")))
 
 
 def _find_first_list(query_path: QueryPath) -> str:

@@ -170,7 +170,7 @@ def compute_gold_answer(intent: Intent, rows: Sequence[AnswerRow], condition_val
         return None
     match intent.kind:
         case "all":
-            return [row.value for row in present_rows] if _is_list(intent) else present_rows[0].value
+            return [row.value for row in present_rows] if intent.has_several_values else present_rows[0].value
         case "first":
             return present_rows[0].value
         case "count":
@@ -197,13 +197,6 @@ def list_condition_values(intent: Intent, rows: Sequence[AnswerRow]) -> list[Jso
     )
 
 
-def _is_list(intent: Intent) -> bool:
-    query_path = intent.query_path
-    return intent.is_fan_out or "[]" in query_path.resolve_lookup_path(
-        len(query_path.walk.tools) - 1, query_path.output
-    )
-
-
 def _find_extreme_label(intent: Intent, rows: Sequence[AnswerRow]) -> JsonValue:
     """Return the label of the thing with the most or the least of a number; None if no value is a number."""
     numbers = [(number, row) for row in rows if (number := _parse_number(row.value)) is not None]
@@ -219,19 +212,9 @@ def _parse_number(value: JsonValue) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _is_about_sources(intent: Intent) -> bool:
-    """Return whether the rows are about the things that the last tool was called for.
-
-    Otherwise they are about items of its response.
-    """
-    query_path = intent.query_path
-    path = query_path.resolve_lookup_path(len(query_path.walk.tools) - 1, query_path.output)
-    return intent.is_fan_out and ("[]" not in path or (intent.kind == "where" and path.endswith("[]")))
-
-
 def _get_label(intent: Intent, row: AnswerRow) -> JsonValue:
     walk = intent.query_path.walk
-    if _is_about_sources(intent):
+    if intent.is_about_sources:
         field = find_label_field(walk.tools[-2], intent.query_path.get_feeds(len(walk.tools) - 1)[0].field)
         thing = row.source
     else:
@@ -240,7 +223,7 @@ def _get_label(intent: Intent, row: AnswerRow) -> JsonValue:
 
 
 def _get_compared_value(intent: Intent, row: AnswerRow) -> JsonValue:
-    if _is_about_sources(intent):
+    if intent.is_about_sources:
         return row.value
     return next((value for _, value in iterate_values(row.item, get_item_path(intent.compared_path))), None)
 
@@ -255,5 +238,5 @@ def _list_distinct_labels(intent: Intent, rows: Sequence[AnswerRow]) -> list[Jso
     """List the labels of the rows; an item that several values choose counts once."""
     labels: dict[int, JsonValue] = {}
     for row in rows:
-        labels.setdefault(id(row.source if _is_about_sources(intent) else row.item), _get_label(intent, row))
+        labels.setdefault(id(row.source if intent.is_about_sources else row.item), _get_label(intent, row))
     return list(labels.values())

@@ -17,9 +17,6 @@ from wiring.settings import Settings
 
 pytest_plugins = ["tests.servers.plugin"]
 
-_GARBAGE_THRESHOLDS = (5_000, 10, 20)
-"""New objects before the first generation is collected, and collections of one generation before that of the next."""
-
 
 # A shell ignores SIGINT for what it starts in the background; what tests start there would ignore Ctrl-C, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -37,17 +34,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and made for all tests stays: it is not looked through for garbage, neither now nor between tests.
-
-    What modules and fixtures keep beside it grows to some 300,000 objects, which Python looks through whenever 70,000 new ones
-    have come. That took a tenth of the time of tests of the server, so it is done less often.
-    """
+    """What is imported and made for all tests stays: it is not looked through for garbage, neither now nor between tests."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(*_GARBAGE_THRESHOLDS)
         gc.enable()
 
 

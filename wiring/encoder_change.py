@@ -23,7 +23,7 @@ from wiring.container import Container
 from wiring.encoder_state import COMPARISON, EncoderState, EncoderVectors
 from wiring.encoders import SETTINGS, EncoderChoice, list_choices, open_encoder
 from wiring.indexing import publish_words
-from wiring.links import ignore_progress, link
+from wiring.links import ignore_progress
 from wiring.reranker import read_chosen_reranker
 from wiring.store_encoders import DEFAULT_VECTORS_FOLDER, OpenVectors
 
@@ -324,15 +324,6 @@ async def embed_memories_and_solutions(container: Container, embedder: Embedder)
     """Make memories and solutions, of all owners, findable by this encoder too."""
     await LongTermMemory(await container.memories(), embedder).embed()
     await (await container.solutions("", embedder)).embed()
-
-
-async def recompute_links(container: Container) -> None:
-    """Compute substitutes with the vectors in use.
-
-    This takes a minute at 45,000 tools, so that it is no part of the switch, which need not wait for it.
-    """
-    async with container.change_lock:
-        await link(container, ignore_progress, embedded=True)
 
 
 async def _activate(container: Container, opened: OpenVectors) -> None:

@@ -18,9 +18,10 @@ from retriever.index import Embedder
 from retriever.search import ToolSearch
 from retriever.words import truncate_words
 from wiring.container import Container, open_container
-from wiring.encoder_change import EncoderChange, VectorProgress, VectorUpdate, recompute_links, update_vectors
+from wiring.encoder_change import EncoderChange, VectorProgress, VectorUpdate, update_vectors
 from wiring.encoder_state import EncoderVectors
 from wiring.encoders import SETTINGS, create_embedder, get_settings_choice
+from wiring.links import link_fully
 from wiring.settings import Settings
 from wiring.store_encoders import OpenVectors
 
@@ -226,7 +227,7 @@ async def _clean_up(
         return [], ""
     if current_vectors.identity == new:
         return await change.drop_older(current_vectors), ""
-    await recompute_links(container)
+    await link_fully(container)
     return [], current_vectors.identity
 
 

@@ -17,6 +17,8 @@ from retriever.experience import Precedent, TransitionCount
 from retriever.index import Embedder
 from wiring.settings import Settings
 
+_log = logging.getLogger(__name__)
+
 if TYPE_CHECKING:
     from retriever.reranker import Reranker
 
@@ -54,7 +56,6 @@ async def read_chosen_reranker(settings: Settings, encoder: str) -> "Reranker | 
 
 
 _SHARED = ""
-_log = logging.getLogger(__name__)
 
 
 class TransitionReader(Protocol):

@@ -12,8 +12,8 @@ from agent.learning.learner import RunLearner, learn_from_run
 from agent.memory.long_term import LongTermMemory
 from agent.planners.registry import choose_default_planner, get_planner
 from agent.request_reader import PlainReader, RequestReader
-from agent.run import RunDeps, run
-from agent.run_context import RunCallOptions, RunHost, RunKnowledge, RunPlanning
+from agent.run import run
+from agent.run_context import RunCallOptions, RunDeps, RunHost, RunKnowledge, RunPlanning
 from agent.search.dfs import SearchSettings
 from domain.event import EventRecord, WeightsLearned
 from offline.reader import EnglishReader

@@ -19,6 +19,8 @@ from wiring.lazy import Lazy
 from wiring.settings import Settings
 from wiring.store_folder import StoreFolder
 
+_log = logging.getLogger(__name__)
+
 if TYPE_CHECKING:
     from graph.backends.neo4j_connection import Neo4jConnection
     from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
@@ -103,9 +105,6 @@ class StoreServers:
         await connection.open()
         self._stack.push_async_callback(connection.close)
         return connection
-
-
-_log = logging.getLogger(__name__)
 
 
 def create_memory_store(settings: Settings, file: Path, *, on_server: bool) -> MemoryStore:

@@ -32,6 +32,8 @@ from domain.model import JsonObject
 from domain.provenance import HostCrossing, Slice
 from domain.tool import ToolDoc, ToolId
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedCall:
@@ -356,7 +358,6 @@ def describe_approval_scope(call: IntendedCall) -> str:
 POSSIBLE_REPEAT_NOTE = (
     "The same call, or one like it by a text that was dropped, was made before in this run, with success."
 )
-_log = logging.getLogger(__name__)
 
 
 class AllowChangesApprover:

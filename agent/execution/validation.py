@@ -214,16 +214,6 @@ def _format_json(value: Any) -> str:
     return text if len(text) <= 160 else text[:157] + "..."
 
 
-__all__ = [
-    "apply_corrections",
-    "build_arguments_schema",
-    "check_arguments",
-    "coerce_value",
-    "drop_omitted",
-    "explain_unsendable",
-    "validate_arguments",
-]
-
 _KeywordCheck = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 _MAX_COMPLAINTS = 20
 _MAX_ERRORS = 200

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pydantic.types import JsonValue
 
 from agent.execution.call_wording import find_thing_name_at, is_identifying_field, is_named_after
-from agent.execution.validation import coerce_value
+from agent.execution.coercion import coerce_value
 from agent.request_reader import RequestReader
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc

@@ -41,6 +41,8 @@ from graph.facts import LiveBatch
 from graph.shapes import JsonShape
 from graph.weights import DEFAULT_WEIGHTS, WeightParameters
 
+_log = logging.getLogger(__name__)
+
 _MAX_ANSWERS_PER_TOOL = 5
 """Limit of answers of one tool that are examined per run."""
 
@@ -75,9 +77,6 @@ def _find_successful_results(records: Iterable[EventRecord]) -> Iterable[StepRes
     """Return the results of calls that were made and succeeded."""
     finished = (record.event.result for record in records if isinstance(record.event, CallFinished))
     return (result for result in finished if result.status == "ok" and result.attempts)
-
-
-_log = logging.getLogger(__name__)
 
 
 class LearningStore(AnswerShapeStore, ToolFactStore, Protocol):

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, WithJsonSchema
 from pydantic.types import JsonValue
 
-from agent.execution.validation import coerce_value
+from agent.execution.coercion import coerce_value
 from agent.parameter_needs import derive_need
 from agent.policy.protocol import ArgumentsQuestion, CallArguments, Results
 from agent.text import clean_text

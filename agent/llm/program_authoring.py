@@ -1,13 +1,12 @@
 """Prompts for writing programs, and the author whose model writes sentences of a grammar instead of code."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
 from agent.llm.client.chat import ChatMessage
 from agent.llm.prompts import PromptFence, load_instructions
-from agent.llm.rendering import render_request
+from agent.llm.rendering import render_keywords, render_request
 from agent.llm.structured_output import ModelPrompter
 from agent.programs.function_names import collect_defined_names
 from agent.programs.grammar.sentence import Sentence
@@ -24,7 +23,6 @@ from agent.programs.program_types import (
 from agent.solutions.patterns import resolve_alternatives
 from agent.text import clean_text
 from domain.event import QuestionAnswered
-from domain.model import JsonObject
 
 _MAX_REPORT_CHARS = 6_000
 """Characters of the report on an earlier program."""
@@ -94,13 +92,11 @@ def _render_known(known_programs: KnownPrograms, fence: PromptFence) -> str:
 
 
 def _render_program(program: KnownProgram) -> str:
-    inputs = "".join(f"# {name}: {_render_input_schema(schema)}\n" for name, schema in program.inputs.items())
+    inputs = "".join(
+        f"# {name}: {render_keywords(schema, _SHOWN_KEYWORDS, _MAX_SCHEMA_CHARS)}\n"
+        for name, schema in program.inputs.items()
+    )
     return f"# for: {clean_text(resolve_alternatives(program.request_template), _MAX_SERVES_CHARS)}\n{inputs}{program.text[:_MAX_KNOWN_CHARS]}"
-
-
-def _render_input_schema(schema: JsonObject) -> str:
-    shown_keywords = {name: value for name, value in schema.items() if name in _SHOWN_KEYWORDS}
-    return clean_text(json.dumps(shown_keywords, ensure_ascii=False), _MAX_SCHEMA_CHARS)
 
 
 def _render_answers(answers: Sequence[QuestionAnswered], fence: PromptFence) -> str:

@@ -20,6 +20,7 @@ from agent.policy.protocol import (
 )
 from agent.text import clean_text, format_tool_title
 from domain.event import Feed
+from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, ToolId, split_tool_id
 
 MAX_RESPONSE_CHARS = 1_100
@@ -149,6 +150,12 @@ def render_moves(memory: Sequence[str]) -> str:
 def render_request(request: str, fence: PromptFence) -> str:
     """Render the request, which says what to do within the rules of the prompt and does not change them."""
     return fence.render_block("request", request[:_MAX_REQUEST_CHARS])
+
+
+def render_keywords(schema: JsonObject, keywords: frozenset[str], limit: int) -> str:
+    """Render these keywords of an input's JSON Schema as JSON of at most ``limit`` characters."""
+    shown_keywords = {name: value for name, value in schema.items() if name in keywords}
+    return clean_text(json.dumps(shown_keywords, ensure_ascii=False), limit)
 
 
 def render_steps(steps: Results) -> str:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, WithJsonSchema
 from pydantic.types import JsonValue
 
 from agent.llm.prompts import PromptFence
-from agent.llm.rendering import render_request
+from agent.llm.rendering import render_keywords, render_request
 from agent.plans.plan_inputs import check_values
 from agent.solutions.patterns import resolve_alternatives
 from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, NearSolution, SolutionQuestion
@@ -108,7 +108,10 @@ class FillAnswer(BaseModel):
 
 def render_fill_prompt(question: FillQuestion, fence: PromptFence) -> tuple[str, ...]:
     """Render the pattern with its inputs, the values that are already known, and the request."""
-    inputs = "\n".join(f"{name}: {_render_schema(schema)}" for name, schema in question.inputs.items())
+    inputs = "\n".join(
+        f"{name}: {render_keywords(schema, _SHOWN_KEYWORDS, _MAX_SCHEMA_CHARS)}"
+        for name, schema in question.inputs.items()
+    )
     known_note = f"These are plain already: {json.dumps(question.known, ensure_ascii=False)}" if question.known else ""
     return (
         fence.render_block("pattern", clean_text(question.pattern, _MAX_FILL_PATTERN_CHARS)),
@@ -143,8 +146,3 @@ def to_filled(answer: FillAnswer | None, question: FillQuestion) -> FilledSoluti
         return FilledSolution(fits=False, values={}, reason=why)
     values = {**{given_input.input: given_input.value for given_input in answer.inputs}, **question.known}
     return FilledSolution(fits=True, values=values, reason=why, wordings=tuple(answer.wordings[:MAX_WORDINGS]))
-
-
-def _render_schema(schema: JsonObject) -> str:
-    shown_keywords = {name: value for name, value in schema.items() if name in _SHOWN_KEYWORDS}
-    return clean_text(json.dumps(shown_keywords, ensure_ascii=False), _MAX_SCHEMA_CHARS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pydantic.types import JsonValue
 
 from agent.execution.validation import build_value_schema
-from agent.plans.request_words import find_request_words
+from agent.plans.request_words import find_request_words, has_overlap
 from agent.programs.analysis.constants import LiftableValue, LiftableValueFinder, Span
 from agent.programs.function_names import RESERVED_NAMES, assign_names, to_identifier
 from domain.model import JsonObject
@@ -221,7 +221,7 @@ class _TextMentions:
             hits = [
                 hit
                 for hit in self._find_value(values[at])
-                if not any(_has_overlap(hit[0], used_span) for used_span in used_spans)
+                if not any(has_overlap(hit[0], used_span) for used_span in used_spans)
             ]
             used_spans += [span for span, _ in hits]
             begins = dict.fromkeys(begin for _, begin in hits if begin is not None)
@@ -254,7 +254,3 @@ def _find_word(text: str, inner: Span, word: re.Pattern[str]) -> Iterator[Span]:
         before = text[inner[0] : hit.start()].replace("{{", "").replace("}}", "")
         if before.count("{") == before.count("}") and text[hit.start() - 1] != "\\":
             yield hit.span()
-
-
-def _has_overlap(first: Span, second: Span) -> bool:
-    return first[0] < second[1] and second[0] < first[1]

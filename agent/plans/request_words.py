@@ -125,7 +125,7 @@ def insert_placeholders(request: str, request_words: Sequence[RequestWords]) -> 
         free = [
             span
             for span in _find_places(words.text, text)
-            if not any(_has_overlap(span, other) for other in names_by_span)
+            if not any(has_overlap(span, other) for other in names_by_span)
         ]
         if free:
             best = min(free, key=lambda at: (_is_within_name(at, long_names), at))
@@ -143,7 +143,8 @@ def _find_places(words: str, text: str) -> Iterator[tuple[int, int]]:
         yield from (span for span in hits if not any(is_within_word(text, place) for place in span))
 
 
-def _has_overlap(first: tuple[int, int], second: tuple[int, int]) -> bool:
+def has_overlap(first: tuple[int, int], second: tuple[int, int]) -> bool:
+    """Return whether two spans of one text share a character."""
     return first[0] < second[1] and second[0] < first[1]
 
 

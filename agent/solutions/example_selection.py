@@ -25,6 +25,8 @@ from domain.event import NoSolution, SolutionTaken
 from domain.solution import Solution
 from domain.tool import ToolDoc, ToolId
 
+_log = logging.getLogger(__name__)
+
 MAX_EXAMPLES = 2
 """Limit of examples."""
 MIN_EXAMPLE_LIKENESS = 0.5
@@ -88,7 +90,6 @@ _MAX_NEAR = 8 * MAX_SHOWN_SOLUTIONS
 """Limit of near solutions that are retrieved; more than are shown, because many may have the same path."""
 LIBRARY_TIMEOUT = 5.0
 """Time limit of the library in seconds; after that a run goes on without it."""
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

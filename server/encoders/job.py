@@ -5,8 +5,9 @@ from server.encoders.choices import chosen_encoder
 from server.encoders.services import Whole
 from server.jobs.kinds import JobInHand, JobKind
 from server.storage.model_services import ModelServices
-from wiring.encoder_change import EncoderChange, recompute_links
+from wiring.encoder_change import EncoderChange
 from wiring.encoder_trial import compare_on_store
+from wiring.links import link_fully
 from wiring.settings import Settings
 
 PREPARE, LINKS = "encoder", "encoder_links"
@@ -31,7 +32,7 @@ def encoder_jobs(settings: Settings, services: ModelServices, whole: Whole, slot
 
     async def links(hand: JobInHand) -> JsonObject:
         hand.progress("links", 0, None)
-        await recompute_links(await whole())
+        await link_fully(await whole())
         return {}
 
     return [JobKind(PREPARE, prepare, slot), JobKind(LINKS, links, slot)]

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from domain.errors import FootpathError
 from server.storage.accounts import ROLES, Role
 from server.storage.database import run_to_completion
-from server.storage.run_records import StoredEvent
+from server.storage.run_records import LAST_EVENT, StoredEvent
 from server.storage.storage import Storage
 
-LAST_EVENT_KIND = "run.finished"
-"""Kind of a run's last event."""
+_log = logging.getLogger(__name__)
 
 
 class EventBroker:
@@ -83,7 +82,7 @@ class EventBroker:
     def _is_over(self, run_id: str) -> bool:
         """Return whether the run's last event was published here."""
         _, stored = self._events.get(run_id, (0, []))
-        return bool(stored) and stored[-1].kind == LAST_EVENT_KIND
+        return bool(stored) and stored[-1].kind == LAST_EVENT
 
     def _wake(self, run_id: str) -> None:
         for event in self._subscribers.get(run_id, ()):
@@ -132,7 +131,7 @@ async def stream_events(
             for event in events:
                 after, last_sent = event.seq, clock()
                 yield event
-                if event.kind == LAST_EVENT_KIND:
+                if event.kind == LAST_EVENT:
                     return
             if broker.closed or (ended and not events):
                 return
@@ -156,7 +155,6 @@ async def _has_ended(storage: Storage, run_id: str) -> bool:
     return run is None or run.status == "finished"
 
 
-_log = logging.getLogger(__name__)
 _REFRESH_SECONDS = 1.0
 """Seconds between two queries."""
 

@@ -9,7 +9,7 @@ import pytest
 from agent.execution.approval import AllowChangesApprover
 from agent.plans.plan_approval import PlanApprover, PlanQuestion
 from agent.plans.plan_compilation import compile_plan
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from agent.transcript import RunTranscript
 from domain.event import EventRecord, PlanReady
 from domain.plan import PlanDocument, PlannedStep, Take

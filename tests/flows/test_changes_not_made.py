@@ -16,7 +16,7 @@ from agent.policy.protocol import (
     ReflectionQuestion,
     UnservedQuestion,
 )
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from domain.errors import NotAllowedError
 from domain.model import JsonObject
 from domain.plan import Binding

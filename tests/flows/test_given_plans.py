@@ -9,7 +9,8 @@ from agent.execution.approval import AllowChangesApprover
 from agent.learning.learner import RunLearner
 from agent.plans.plan_compilation import compile_plan
 from agent.policy.protocol import ArgumentsQuestion, CallArguments
-from agent.run import RunDeps, run
+from agent.run import run
+from agent.run_context import RunDeps
 from agent.transcript import RunTranscript
 from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, ProgramFailed, WeightsLearned
 from domain.plan import PlanDocument, PlannedStep, StepResult, Take

@@ -8,7 +8,8 @@ import pytest
 
 from agent.execution.approval import AllowChangesApprover
 from agent.policy.protocol import MoveQuestion, NextMove
-from agent.run import RunDeps, run
+from agent.run import run
+from agent.run_context import RunDeps
 from agent.transcript import RunTranscript
 from domain.event import CallFinished, CallStarted, EventRecord, RunFinished, StepChosen
 from offline.policy import OfflinePolicy

@@ -10,7 +10,8 @@ from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.llm.structured_output import ModelAllowance
 from agent.policy.fallback import BROKEN_OFF_NOTE, CircuitBreaker, FallbackPolicy
-from agent.run import RunDeps, run
+from agent.run import run
+from agent.run_context import RunDeps
 from agent.transcript import RunTranscript
 from domain.errors import NotAllowedError
 from domain.event import AnswerDelta, Event, PolicyFellBack, RunFinished, StepChosen

@@ -9,7 +9,8 @@ import pytest
 from agent.budget import Budget
 from agent.execution.approval import AllowChangesApprover
 from agent.policy.protocol import MoveQuestion, NextMove
-from agent.run import RunDeps, run
+from agent.run import run
+from agent.run_context import RunDeps
 from agent.transcript import RunTranscript
 from domain.errors import UnavailableError
 from domain.event import CallStarted, EventRecord, RunFinished, RunStarted, StepBacktracked

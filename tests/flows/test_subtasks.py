@@ -8,7 +8,8 @@ import pytest
 from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import CallResult
 from agent.policy.protocol import DecomposeQuestion, Decomposition, MoveQuestion, NextMove, Subtask
-from agent.run import RunDeps, run
+from agent.run import run
+from agent.run_context import RunDeps
 from agent.transcript import RunTranscript
 from domain.event import CallFinished, CandidatesConsidered, EventRecord, RunFinished, SubtaskStarted
 from domain.model import JsonObject

@@ -10,7 +10,7 @@ from agent.execution.approval import AllowChangesApprover
 from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.policy.fallback import CircuitBreaker, FallbackPolicy
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from offline.policy import OfflinePolicy
 from tests.flows.small_world_bindings import CITY, POINT
 from tests.flows.test_subtasks import asked, end

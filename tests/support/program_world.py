@@ -15,7 +15,8 @@ from agent.offer.tool_offer import OfferEntry, ToolOffer
 from agent.policy.fallback import CircuitBreaker, FallbackPolicy
 from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
-from agent.run import RunDeps, run
+from agent.run import run
+from agent.run_context import RunDeps
 from domain.event import Event, EventRecord, RunFinished
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy

@@ -20,6 +20,8 @@ from mcp.shared.exceptions import McpError
 from mcp.shared.message import SessionMessage
 from pydantic import Field, ValidationError
 
+_log = logging.getLogger(__name__)
+
 NO_ANSWER_CODE = -32_099
 """JSON-RPC code of the error given to the library for a missing answer; the reason is in the exchange."""
 
@@ -89,7 +91,6 @@ MAX_NOTIFICATIONS = 1_000
 """Most notifications that a server may send within ``_NOTIFICATION_WINDOW``."""
 _NOTIFICATION_WINDOW = 10.0
 """Length of that window in seconds; a server that exceeds it loses its session, and the next call opens another."""
-_log = logging.getLogger(__name__)
 
 
 class UnparsedListingPage(types.Result):

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from agent.execution.http.guard import AddressGuard, Resolver, resolve_host
 from agent.execution.http.host_limits import EventLoopClock, HostLimits
-from agent.execution.mcp.connection import McpConnection, McpExchange, PendingExchanges, Streams, UnansweredError
+from agent.execution.mcp.connection import McpConnection, McpExchange, PendingExchanges, Streams
 from agent.execution.mcp.endpoint import McpEndpoint
 from agent.execution.mcp.http_streams import open_http_streams
 from agent.execution.mcp.parameters import McpParameters
@@ -154,6 +154,3 @@ class McpSessions:
             self._remove(key, connection)
         if self._closing_tasks:
             await asyncio.wait(self._closing_tasks)
-
-
-__all__ = ["McpSessions", "SessionsBusyError", "UnansweredError"]

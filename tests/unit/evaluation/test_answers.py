@@ -8,7 +8,7 @@ import pytest
 from agent.budget import Budget
 from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import CallResult
-from agent.run import RunDeps
+from agent.run_context import RunDeps
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from evaluation.answers import AnswerEvaluation, compute_share_interval, evaluate_answers, report
