@@ -16,11 +16,12 @@ from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import InvalidArgumentsError
 from domain.tool import Credential
 from graph.importers.mcp import McpSource
+from tests.support import everything_mcp_server
 from tests.support.mcp_servers import sessions, tool
 
-HERE = Path(__file__).parent
+SUPPORT = Path(everything_mcp_server.__file__).parent
 NO_KEYS = EnvironmentSecrets({})
-EVERYTHING = ServerCommand((sys.executable, str(HERE / "everything.py")))
+EVERYTHING = ServerCommand((sys.executable, everything_mcp_server.__file__))
 
 
 async def test_tools_are_listed_and_called() -> None:
@@ -104,11 +105,11 @@ async def test_all_that_it_started_ends_with_it(tmp_path: Path) -> None:
         "open(sys.argv[1], 'w').write(str(child.pid))\n"
         "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "sys.path.insert(0, sys.argv[2])\n"
-        "from everything import everything\n"
+        "from everything_mcp_server import everything\n"
         "everything().run('stdio')\n"
     )
     told = tmp_path / "pid"
-    command = ServerCommand((*shown(script, tmp_path).words, str(told), str(HERE)))
+    command = ServerCommand((*shown(script, tmp_path).words, str(told), str(SUPPORT)))
     async with sessions(commands={"family": command}, seconds=20) as ours:
         found = await McpExecutor(ours).call(tool("stdio:family", "plain", "name"), {"name": "Ann"})
         assert found.outcome == "ok"
@@ -122,7 +123,7 @@ async def test_all_that_it_started_ends_with_it(tmp_path: Path) -> None:
         pytest.fail("what the server started still runs")
 
 
-SERVING = "sys.path.insert(0, sys.argv[2])\nfrom everything import everything\nserver = everything()\n"
+SERVING = "sys.path.insert(0, sys.argv[2])\nfrom everything_mcp_server import everything\nserver = everything()\n"
 
 
 async def test_what_leaves_its_group_ends_with_it_too(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ async def test_what_leaves_its_group_ends_with_it_too(tmp_path: Path) -> None:
         f"open(sys.argv[1], 'w').write(str(child.pid))\n{SERVING}server.run('stdio')\n"
     )
     told = tmp_path / "pid"
-    command = ServerCommand((*shown(script, tmp_path).words, str(told), str(HERE)))
+    command = ServerCommand((*shown(script, tmp_path).words, str(told), str(SUPPORT)))
     async with sessions(commands={"family": command}, seconds=20) as ours:
         assert (await McpExecutor(ours).call(tool("stdio:family", "plain", "name"), {"name": "Ann"})).outcome == "ok"
         child = int(told.read_text())
@@ -157,7 +158,7 @@ async def test_one_that_takes_more_than_it_may_ends_or_is_refused(
 ) -> None:
     """The call says so, and the next one is served by a process of its own."""
     script = f"import sys\n{SERVING}@server.tool()\ndef takes() -> str:\n    {greedy}\n    return 'done'\nserver.run('stdio')\n"
-    command = ServerCommand((*shown(script, tmp_path).words, str(tmp_path / "much"), str(HERE)), **bounds)  # pyright: ignore[reportArgumentType]
+    command = ServerCommand((*shown(script, tmp_path).words, str(tmp_path / "much"), str(SUPPORT)), **bounds)  # pyright: ignore[reportArgumentType]
     async with sessions(commands={"greedy": command}, seconds=20) as ours:
         executor = McpExecutor(ours)
         taken = await executor.call(tool("stdio:greedy", "takes"), {})
@@ -201,12 +202,12 @@ async def test_a_command_that_is_not_there_is_told() -> None:
 
 async def test_a_change_whose_server_dies_is_not_known_and_not_made_again(tmp_path: Path) -> None:
     script = (
-        "import sys, os\nsys.path.insert(0, sys.argv[2])\nfrom everything import everything\nserver = everything()\n"
+        "import sys, os\nsys.path.insert(0, sys.argv[2])\nfrom everything_mcp_server import everything\nserver = everything()\n"
         "@server.tool()\ndef dies() -> str:\n    open(sys.argv[1], 'a').write('x')\n    os._exit(1)\n"
         "server.run('stdio')\n"
     )
     count = tmp_path / "count"
-    command = ServerCommand((*shown(script, tmp_path).words, str(count), str(HERE)))
+    command = ServerCommand((*shown(script, tmp_path).words, str(count), str(SUPPORT)))
     async with sessions(commands={"mortal": command}, seconds=20) as ours:
         executor = McpExecutor(ours)
         lost = await executor.call(tool("stdio:mortal", "dies"), {})
